@@ -22,7 +22,7 @@ from submission import CheckResult, Refused
 RUNS = Path("runs")
 """Where runs are kept, below the current folder."""
 REPORT, SCORES = "output/detailed_results.html", "output/scores.json"
-# Files about all clips that the scores do not need.
+# Files covering all clips that scores do not need.
 _ABOUT_ALL = ("groups", "landmarks", "jury", "observations")
 # How the programs print problems: ingestion in its log and again at the end, scoring in two lists.
 _LOGGED = re.compile(

@@ -25,7 +25,7 @@ JUNK = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_m
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 SECRETS = frozenset({"secret_file", "secret_text"})
-"""Codes of what must not be uploaded."""
+"""Codes of findings about files that must not be uploaded."""
 SECRET_NAMES = re.compile(
     r"(?i)(^|/)(\.env(\..*)?|\.netrc|\.pypirc|\.npmrc|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)|credentials(\.json)?|"
     r"service[-_]account.*\.json|.*\.(pem|p12|pfx|key|keystore|kdbx))$"

@@ -18,7 +18,7 @@ Fit = Callable[[Numbers, Numbers], Callable[[Numbers], Numbers]]
 """Takes measurements (clips, features) and labels (clips, targets); returns a function that predicts the labels."""
 FOLDS = 5
 EVERY_S = 10
-"""Between two lines about progress, seconds."""
+"""Interval between progress lines, seconds."""
 FEW_CLIPS = 100
 """With fewer clips a model overfits."""
 

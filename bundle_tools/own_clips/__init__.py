@@ -1,6 +1,6 @@
-"""From real clips with labels to a challenge: checked, split by person, renamed, stripped of metadata, all or nothing.
+"""Turn labelled clips into a challenge: checked, split by person, renamed, stripped of metadata, all or nothing.
 
-`sources/` reads an organiser's files into a `Dataset`; the rest is the same for all sources.
+`sources/` reads an organiser's files into a `Dataset`; everything else is independent of the source.
 """
 
 from bundle_tools.challenge.ingestion_program import use_own_ingestion_program

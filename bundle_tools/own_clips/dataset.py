@@ -7,7 +7,7 @@ from bundle_tools.own_clips.files.places import Place
 from bundle_tools.phase_data.settings import Challenge
 
 PUBLIC = "training"
-"""The part that participants get with its labels; every other one is a phase."""
+"""The part that participants get with its labels; every other part is a phase."""
 CLOSED = "final"
 """The phase whose labels and single clips stay hidden."""
 
@@ -17,9 +17,9 @@ class Clip:
     """One labelled clip."""
 
     name: str
-    """Its true name; it never leaves the organiser."""
+    """Its true name, which only the organiser sees."""
     source: str
-    """True name of the source video or person: all clips of one stay together."""
+    """True name of the source video or person; all clips of a source stay in one part."""
     place: Place
     """Where its file is."""
     labels: tuple[float, ...]
@@ -27,7 +27,7 @@ class Clip:
     transcript: str = ""
     """The transcript; empty if unknown."""
     groups: Mapping[str, str] = field(default_factory=dict)
-    """Group by attribute, for measuring fairness; an attribute that is not known is missing."""
+    """Group by attribute, for measuring fairness; unknown attributes are missing."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Dataset:
     attributes: tuple[str, ...] = ()
     """Names of the group attributes, in the order of their columns."""
     has_sources: bool = True
-    """Whether it is known which clips are of one person; else every clip counts as another."""
+    """Whether it is known which clips show the same person; otherwise every clip counts as a different one."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,10 @@ class Part:
     name: str
     """`PUBLIC`, or a phase: practice or final."""
     clips: tuple[Clip, ...]
-    """Its clips."""
 
     @property
     def is_phase(self) -> bool:
-        """Whether it has input and reference data; else it is public data with labels."""
+        """Whether it has input and reference data; otherwise it is public data with labels."""
         return self.name != PUBLIC
 
     @property

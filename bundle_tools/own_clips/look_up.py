@@ -1,7 +1,7 @@
 """Baselines that open no video: the mean label, and the labels of other clips of the same video.
 
-Where clips of one video stand on both sides of a split, looking up the others' labels does about as well as good models
-do, so a score says little there. This prints how much.
+If clips of one video are on both sides of a split, looking up the others' labels does about as well as a good model, so
+a score means little. This prints how well it does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,17 +23,17 @@ class LookUp:
     phase: str
     """Name of the phase."""
     clips: int
-    """Clips of the phase."""
+    """Number of clips."""
     siblings: int
-    """Clips of the phase whose video has clips in the training data."""
+    """Number of clips whose video also has clips in the training data."""
     constant: float
     """Accuracy (1 - mean absolute error / range) of the training mean."""
     accuracy: float
-    """Accuracy of the mean label of the video's training clips; the training mean where it has none."""
+    """Accuracy of the mean label of the video's training clips, or of the training mean if it has none."""
     accuracy_siblings: float
-    """The same over the clips whose video has training clips; NaN without any."""
+    """The same, over only the clips whose video has training clips; NaN without any."""
     ccc: float
-    """Concordance of the same with the labels, -1 to 1; 0 for a constant."""
+    """Concordance of the looked-up labels with the true ones, -1 to 1; 0 for a constant."""
 
 
 def look_up(challenge: Challenge, training: Part, phase: Part) -> LookUp:

@@ -9,10 +9,10 @@ LONGEST_TOLD = 240
 
 
 class Problems:
-    """What was found, by kind and in the order of the first of each kind.
+    """Problems found, grouped by kind, in the order in which each kind first occurred.
 
-    Thousands of clips may have one problem, so those of one kind are reported together; a rule of `bundle check` has a
-    code, an effect and one place instead.
+    Thousands of clips may have the same problem, so problems of one kind are reported together. In contrast, a rule of
+    `bundle check` has a code, an effect and one place.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Problems:
         what
             The kind, such as "labels without a clip"; problems of one kind and fix are reported together.
         places
-            Files, lines or clips; without any there is no problem.
+            Files, lines or clips; without any, nothing is noted.
         fix
             What to do about it.
         """
@@ -43,7 +43,7 @@ class Problems:
             yield f"{what} ({len(places)}): {named}. {fix}"
 
     def stop(self, subject: str, outcome: str = "Nothing was written.") -> None:
-        """Stop with all problems, if there are any.
+        """Raise an error with all problems, if there are any.
 
         Raises
         ------

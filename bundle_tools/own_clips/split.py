@@ -9,7 +9,7 @@ from bundle_tools.own_clips.dataset import PUBLIC, Clip, Dataset, Part
 from bundle_tools.synthetic.seeds import stream
 
 NEIGHBOURS = 8
-"""Sources that are next to each other by their labels and are dealt in random order."""
+"""Number of sources with similar labels that are shuffled together."""
 TOLERANCE = 0.2
 """How far the size of a part may differ from the requested size without a warning."""
 
@@ -17,23 +17,23 @@ TOLERANCE = 0.2
 def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) -> tuple[Part, ...]:
     """Split the clips.
 
-    Sources are put in order of their mean main target, shuffled among neighbours, and each goes to the part that lags
-    furthest behind its share: so every part spans all labels, and no person is in two parts. A source of more clips
-    than a part should have never goes to that part while there are smaller ones.
+    Sources are sorted by their mean main target, shuffled among neighbours, and each goes to the part that is furthest
+    behind its share. So every part spans the whole range of labels, and no person is in two parts. A source with more
+    clips than a phase should have goes to another part, unless no source is smaller.
 
     Parameters
     ----------
     dataset
         The labelled set.
     sizes
-        How many clips each phase should have; reached to within the clips of one source.
+        Requested number of clips of each phase; met to within the clips of one source.
     seed
-        Where the random order comes from.
+        Seed of the random order.
 
     Returns
     -------
     tuple of Part
-        The phases, and public data with all other clips; clips in the order of the set.
+        The phases, and public data with all other clips; clips keep the order of the set.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
         )
     smallest = min(map(len, families.values()))
     largest = {name: max(size, smallest) for name, size in sizes.items()}
-    # Sources too large for any phase are public, which leaves less room there for others.
+    # Sources too large for any phase become public, which leaves less room for others there.
     part_of = {source: PUBLIC for source, clips in families.items() if len(clips) > max(largest.values())}
     left = total - wanted - sum(len(families[source]) for source in part_of)
     targets = {**sizes, **({PUBLIC: left} if left > 0 else {})}
@@ -61,7 +61,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
             continue
         count = len(families[source])
         dealt += count
-        # Relative to its share: else the largest part would always lag furthest.
+        # Relative to each part's share: otherwise the largest part would always be furthest behind.
         fitting = [name for name in targets if count <= largest.get(name, count)]
         part = max(fitting, key=lambda name: dealt / sum(targets.values()) - given[name] / targets[name])
         given[part] += count
@@ -87,7 +87,7 @@ def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:
 
 
 def _order(families: Mapping[str, Sequence[Clip]], main: int, seed: int) -> list[str]:
-    """Put sources in order of their mean label, shuffled among neighbours."""
+    """Sort sources by mean label, shuffled among neighbours."""
     draw = stream(seed, "split")
     sources = sorted(families, key=lambda one: (float(np.mean([clip.labels[main] for clip in families[one]])), one))
     shuffled: list[str] = []

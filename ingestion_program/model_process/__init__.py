@@ -1,1 +1,1 @@
-"""What runs inside the model process, beside the participant's code: the smallest possible set of modules."""
+"""The code that runs inside the model process, next to the participant's: as few modules as possible."""

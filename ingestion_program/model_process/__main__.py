@@ -25,13 +25,13 @@ def main() -> None:
     order = protocol.receive(channel).body
     submission = Path(order["submission"])
     submitted = order.get("results")
-    # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the sandbox.
+    # Only now: these import NumPy, which starts threads, and the sandbox would not apply to existing threads.
     from model_process import clip, loading, packing  # noqa: PLC0415
 
     if submitted:
         from model_process import results  # noqa: PLC0415
 
-    # The participant's modules must not find ours, nor ours theirs.
+    # The participant's imports must not find our modules, nor ours theirs.
     sys.path.remove(here)
     for name in [name for name in sys.modules if name.partition(".")[0] == "model_process"]:
         del sys.modules[name]

@@ -1,4 +1,4 @@
-"""The clip that a model sees: facts, frames, sound and words. Pixels come from ingestion when they are asked for."""
+"""The clip that a model sees: facts, frames, sound and words. Pixels are requested from ingestion on demand."""
 
 import mmap
 import os
@@ -16,12 +16,12 @@ from model_process.protocol import Message
 
 Frame = npt.NDArray[np.uint8]
 Sound = npt.NDArray[np.float32]
-# A frame that is kept takes its slot with it. This many are left so that decoding can go on.
+# A frame that the model keeps occupies its slot. This many slots stay free so that decoding can continue.
 SPARE_SLOTS = 4
 
 
 class FrameBuffer:
-    """Memory shared with ingestion, read-only on this side, cut into slots of one frame each."""
+    """Memory shared with ingestion, read-only on this side, divided into slots of one frame each."""
 
     def __init__(self, number: int, descriptor: int, size: int) -> None:
         self.number = number
@@ -29,16 +29,16 @@ class FrameBuffer:
         os.close(descriptor)
         self._bytes = np.frombuffer(self._memory, np.uint8)
         self.address: int = self._bytes.__array_interface__["data"][0]
-        """Where the memory begins."""
+        """Address of the first slot."""
         self.held = 0
-        """Slots that the model can see."""
+        """Number of slots whose frames the model holds."""
 
 
 class _Slot:
-    """One slot in use: the base object of the frame that is handed out, and of every view derived from it.
+    """One slot in use: the base object of the frame in it, and of every view derived from that frame.
 
-    NumPy keeps the base alive as long as any view lives, so the slot goes back to ingestion exactly when the model
-    can no longer see it. Frames may be kept for ever; nothing is ever overwritten under a model's eyes.
+    NumPy keeps the base alive as long as any view exists, so the slot is returned to ingestion exactly when the model
+    can no longer access it. A model may keep frames forever; their pixels are never overwritten.
     """
 
     def __init__(self, buffer: FrameBuffer, offset: int, shape: tuple[int, ...], release: Callable[[], None]) -> None:
@@ -64,7 +64,7 @@ class Connection:
         self._send = send
         self._receive = receive
         self._buffers: dict[int, FrameBuffer] = {}
-        # Finalisers may run at any point, also in the middle of a message, so they only take note here.
+        # Finalisers may run at any time, even in the middle of a message, so they only record the slot here.
         self._released: deque[tuple[int, int]] = deque()
         self._left: deque[int] = deque()
         self._streams: dict[int, deque[dict[str, Any]]] = {}
@@ -73,26 +73,26 @@ class Connection:
         self._thread = threading.get_ident()
 
     def send(self, body: dict[str, Any]) -> None:
-        """Send `body`, and before it the slots that have become free."""
+        """Send `body`, after the slots that have become free."""
         self.flush()
         self._send(body)
 
     def flush(self) -> None:
-        """Tell ingestion which slots are free again, and which iterators the model has left."""
+        """Tell ingestion which slots are free again, and which iterators the model has abandoned."""
         if self._released or self._left:
             released = [self._released.popleft() for _ in range(len(self._released))]
             left = [self._left.popleft() for _ in range(len(self._left))]
             self._send({"op": "free", "slots": released, "left": left})
 
     def wait_for_call(self) -> dict[str, Any]:
-        """Return the next call of ingestion."""
-        self._streams.clear()  # an iterator that was kept ends with its call
+        """Wait for ingestion's next call and return it."""
+        self._streams.clear()  # an iterator that the model kept ends with its call
         while "call" not in (message := self._receive_one()).body:
             self._dispatch(message)
         return message.body
 
     def frames(self, request: dict[str, Any]) -> Iterator[Frame]:
-        """Ask for frames and yield them as they arrive."""
+        """Request frames and yield them as they arrive."""
         self._check_thread()
         stream = self._next_stream
         self._next_stream += 1
@@ -111,7 +111,7 @@ class Connection:
             while "slot" in (event := self._next(stream)):
                 release = partial(self._released.append, (stream, event["slot"]))
                 frame = np.asarray(_Slot(buffer, event["slot"] * size, shape, release))
-                # A model that keeps every frame would starve the decoder: from here on it gets copies.
+                # A model that keeps every frame would leave the decoder no slots: from here on it gets copies.
                 if streaming and buffer.held > max(1, slots - SPARE_SLOTS):
                     frame = frame.copy()
                     frame.flags.writeable = False
@@ -125,7 +125,7 @@ class Connection:
             self._left.append(stream)
 
     def audio(self, rate: int) -> Sound | None:
-        """Ask for the clip's sound."""
+        """Request the clip's sound."""
         self._check_thread()
         self.send({"op": "audio", "rate": rate})
         while (message := self._receive_one()).body.get("op") != "audio":
@@ -145,7 +145,7 @@ class Connection:
         events = self._streams.get(stream)
         if events is None:
             raise RuntimeError("these frames belong to a call that has ended")
-        # Slots go back in small batches: early enough for the decoder, without a message for each.
+        # Return slots in small batches: early enough for the decoder, without one message per slot.
         if not events or len(self._released) >= self._batch:
             self.flush()
         while not events:
@@ -166,26 +166,25 @@ class Connection:
         events = [{"slot": slot} for slot in message.body["slots"]] if "slots" in message.body else [message.body]
         if stream in self._streams:
             self._streams[stream].extend(events)
-        else:  # for an iterator that the model has left
+        else:  # for an iterator that the model has abandoned
             self._released.extend((stream, event["slot"]) for event in events if "slot" in event)
 
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """One clip, as a model sees it. Everything is decoded on demand; nothing tells which clip this is."""
+    """One clip, as a model sees it. Everything is decoded on demand; nothing reveals which clip it is."""
 
     duration_s: float
     """Length in seconds."""
     fps: float
-    """Frames a second, the mean over the clip."""
+    """Mean frames per second."""
     width: int
     """Width of a frame in pixels, after rotation."""
     height: int
     """Height of a frame in pixels, after rotation."""
     frame_count: int
-    """Number of frames."""
     transcript: str
-    """What is said; empty where nothing is known."""
+    """The words spoken; empty if unknown."""
     _connection: Connection
 
     def frames(
@@ -201,11 +200,11 @@ class Clip:
         Parameters
         ----------
         count
-            This many frames, at the middle of as many equal parts of the interval.
+            Number of frames, taken from the middle of as many equal parts of the interval.
         fps
-            This many frames a second. With neither `count` nor `fps`, every frame.
+            Frames per second. With neither `count` nor `fps`, every frame is returned.
         start_s, end_s
-            The interval in seconds; `end_s` is the clip's end when None.
+            The interval in seconds; None as `end_s` means the end of the clip.
         size
             (width, height) to scale to; None keeps the clip's size.
         """
@@ -213,16 +212,16 @@ class Clip:
         return self._connection.frames(plain(request))
 
     def frame_at(self, time_s: float, size: tuple[int, int] | None = None) -> Frame:
-        """Return the frame that is shown at `time_s` seconds, clamped to the clip."""
+        """Return the frame shown at `time_s` seconds, clamped to the clip."""
         return next(iter(self._connection.frames(plain({"time_s": time_s, "size": size}))))
 
     def audio(self, rate: int = 16_000) -> Sound | None:
-        """Return the sound as mono float32 in [-1, 1] at `rate` samples a second, or None for a clip without sound."""
+        """Return the sound as mono float32 in [-1, 1] at `rate` samples per second; None for a clip without sound."""
         return self._connection.audio(plain(rate))
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - an argument of a participant's call
-    """Return NumPy numbers as Python's, so that they can be sent."""
+    """Convert NumPy numbers to Python's, so that they can be sent."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 LONGEST = 500
 REFUSED = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
-"""What the sandbox answers to a system call that it does not allow; to a file, it answers EACCES."""
+"""Errors with which the sandbox refuses system calls; for files it uses EACCES."""
 NETWORK_PACKAGES = frozenset({"jax", "keras", "onnxruntime", "tensorflow", "torch", "torchvision", "transformers"})
 OF_KIND: dict[type[BaseException], str] = {
     FileNotFoundError: "open files below the folder passed to the constructor: assets / 'weights.npz'",
@@ -36,7 +36,7 @@ def summarise(error: BaseException) -> str:
 
 
 def location(error: BaseException, submission: Path) -> str:
-    """Return the file and line of the participant's own code where `error` came up, else `model.py`."""
+    """Return the file and line of the participant's own code that raised `error`, else `model.py`."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if path.is_relative_to(submission):
@@ -79,7 +79,7 @@ def in_place_of(module: str) -> str:
 
 
 def _called(error: OSError) -> str:
-    """Quote the call in which `error` came up; "this" where its source cannot be read."""
+    """Quote the call that raised `error`; "this" if its source cannot be read."""
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
         return "this"
@@ -91,12 +91,12 @@ def _called(error: OSError) -> str:
 
 
 def _concerns_network(error: BaseException) -> bool:
-    """Whether the chain of causes begins at a connection that could not be made."""
+    """Whether the chain of causes begins with a failed connection."""
     for _ in range(10):
         if isinstance(error, socket.gaierror | ConnectionError) or type(error).__module__ in {"urllib.error", "ssl"}:
             return True
         if isinstance(error, PermissionError) and error.errno == errno.EACCES and error.filename is None:
-            # A file that may not be opened has a name; a socket has none.
+            # The error for a forbidden file has a file name; the error for a socket has none.
             frames = traceback.extract_tb(error.__traceback__)
             return any(Path(frame.filename).stem == "socket" for frame in frames)
         inner = error.__cause__ or error.__context__

@@ -1,4 +1,4 @@
-"""Find and construct the participant's `Model`, and say precisely what is wrong when that fails."""
+"""Find and construct the participant's `Model`, or say precisely what is wrong."""
 
 import difflib
 import importlib.util
@@ -34,7 +34,7 @@ def load_model(submission: Path) -> Any:  # noqa: ANN401 - a participant's objec
     _check_signatures(model_class, submission)
     try:
         return model_class(submission)
-    except BaseException as error:  # noqa: BLE001 - SystemExit and friends are a participant's mistake too
+    except BaseException as error:  # noqa: BLE001 - SystemExit and the like are the participant's mistake too
         raise LoadFailure(
             "constructor_raised",
             where=location(error, submission),
@@ -45,10 +45,10 @@ def load_model(submission: Path) -> Any:  # noqa: ANN401 - a participant's objec
 
 
 def runs_alone(model: Any) -> bool:  # noqa: ANN401 - a participant's object
-    """Tell whether a model asks that no other process holds it at the same time: `runs_alone = True`."""
+    """Tell whether a model asks to run in only one process at a time, with `runs_alone = True`."""
     try:
         return model.runs_alone is True
-    except BaseException:  # noqa: BLE001 - most models say nothing, and some answer for their names themselves
+    except BaseException:  # noqa: BLE001 - a model's own `__getattr__` may raise anything
         return False
 
 
@@ -58,7 +58,7 @@ def _find_class(module: Any, submission: Path) -> Any:  # noqa: ANN401 - a parti
         if inspect.isclass(model_class):
             return model_class
         failure = _class_missing(module)
-    except BaseException as error:  # noqa: BLE001 - a module may answer for its names itself, and a class, too
+    except BaseException as error:  # noqa: BLE001 - a `__getattr__` of the module or a metaclass may raise anything
         failure = LoadFailure(
             "class_missing",
             where=location(error, submission),
@@ -123,7 +123,7 @@ def _import(path: Path, submission: Path) -> Any:  # noqa: ANN401 - a participan
 
 
 def _line(error: SyntaxError, submission: Path) -> str:
-    """Return the file and line of a source that cannot be read; for bytes that are not UTF-8 Python names no line."""
+    """Return the file and line of a syntax error; for bytes that are not UTF-8, Python gives no line."""
     path = Path(error.filename or submission / "model.py")
     name = path.relative_to(submission).as_posix() if path.is_relative_to(submission) else "model.py"
     number = error.lineno
@@ -173,7 +173,7 @@ def _check_signatures(model_class: Any, submission: Path) -> None:  # noqa: ANN4
                 fix=f"write def {wanted}",
             ) from None
         except ValueError:
-            continue  # a built-in without a signature; the call itself will tell
+            continue  # a built-in without a signature; the call itself will show whether it fits
         if (
             inspect.iscoroutinefunction(method)
             or inspect.isgeneratorfunction(method)

@@ -1,6 +1,6 @@
-"""Turn what a model returned into plain JSON and raw pixels, and back.
+"""Convert what a model returned to plain JSON and raw bytes, and back.
 
-Conversion happens inside the model process: a strange object (a dict subclass, a lazy array, a GPU tensor) runs its
+Packing happens inside the model process: an unusual object (a dict subclass, a lazy array, a GPU tensor) runs its own
 code there, and ingestion only ever sees JSON and bytes.
 """
 
@@ -16,14 +16,14 @@ MAXIMUM_ITEMS = 100_000
 MAXIMUM_TEXT = 100_000
 MAXIMUM_CHARACTERS = 1_000_000
 ARRAY, OTHER = "$array", "$other"
-# NumPy evaluates parts of longer descriptions as Python source.
+# Only plain types: NumPy evaluates parts of longer type descriptions as Python source.
 PLAIN_DTYPE = re.compile(r"[<|][biuf][0-9]{1,2}")
 
 Array = npt.NDArray[Any]
 
 
 class Packer:
-    """Collects the arrays of one answer while its structure is made plain."""
+    """Converts one answer to JSON types and collects its arrays."""
 
     def __init__(self) -> None:
         self._blocks: list[bytes] = []
@@ -31,7 +31,7 @@ class Packer:
         self._items = 0
         self._characters = 0
 
-    def pack(self, value: object, depth: int = 0) -> Any:  # noqa: ANN401 - one answer per kind of value
+    def pack(self, value: object, depth: int = 0) -> Any:  # noqa: ANN401 - depends on the value
         """Return `value` as JSON types; arrays and anything else become an object with one `$` key."""
         self._items += 1
         size = len(value) if isinstance(value, dict | list | tuple) else 0
@@ -59,7 +59,7 @@ class Packer:
     def _pack_array(self, array: Array) -> dict[str, Any]:
         if array.dtype.kind not in "biuf":
             return {OTHER: f"an array of dtype {array.dtype}"}
-        # Checked before the copy is made.
+        # Check before copying.
         if self._size + array.nbytes > MAXIMUM_ARRAY_BYTES:
             return {OTHER: f"an array of {array.nbytes} bytes, with shape {array.shape}"}
         array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -74,7 +74,7 @@ class Packer:
 
 
 def as_array(value: object) -> Array | None:
-    """Return `value` as an array if it is one in some library's dress (NumPy, PyTorch, Pillow), else None."""
+    """Return `value` as a NumPy array if it is array-like (NumPy, PyTorch, Pillow), else None."""
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "detach") and hasattr(value, "cpu"):

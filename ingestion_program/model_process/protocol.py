@@ -1,6 +1,6 @@
-"""Messages between ingestion and the model process: a JSON object and a block of bytes, their lengths first.
+"""Messages between ingestion and the model process: two lengths, then a JSON object and a block of bytes.
 
-No pickle in either direction: unpickling runs code, and the other side of this channel is a stranger's program.
+No pickle in either direction: unpickling runs code, and the other side may run untrusted code.
 """
 
 import array
@@ -23,11 +23,11 @@ class ChannelClosed(Exception):
 
 
 class BadMessage(Exception):
-    """The other side sent something that is not a message; the text says what."""
+    """The other side sent an invalid message; the text says what is wrong."""
 
 
 def take_channel() -> socket.socket:
-    """Return the socket that this process was given as its standard input, which is empty from now on."""
+    """Return the socket passed as this process's standard input, and replace standard input with an empty one."""
     channel = socket.socket(fileno=os.dup(0))
     # Not /dev/null, which a container may lack.
     nothing, end = os.pipe()
@@ -39,19 +39,19 @@ def take_channel() -> socket.socket:
 
 @dataclass(frozen=True)
 class Message:
-    """One message of either side."""
+    """One message, in either direction."""
 
     body: dict[str, Any]
     """The JSON object."""
     blob: bytes
-    """Raw bytes that belong to it, often empty."""
+    """Raw bytes that go with it, often empty."""
     descriptor: int | None
     """A file descriptor that came with it, owned by the receiver."""
 
     def text(self, key: str, longest: int) -> str:
-        """Return the text of a key, cut to `longest` characters; empty if it is no text.
+        """Return the text of a key, cut to `longest` characters; empty if it is not a string.
 
-        Whatever else a stranger sends is never turned into text: that of a deep list does not end well.
+        Other values from an untrusted process are never converted: formatting a deeply nested list can crash.
         """
         value = self.body.get(key)
         return value[:longest] if isinstance(value, str) else ""
@@ -65,7 +65,7 @@ def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", des
     ChannelClosed
         When the other side has gone.
     TimeoutError
-        When the other side does not read, and the channel has a time-out.
+        When the other side does not read within the channel's time-out.
     """
     text = json.dumps(body, separators=(",", ":")).encode()
     data = HEADER.pack(len(text), len(blob)) + text
@@ -89,14 +89,14 @@ def receive(channel: socket.socket, deadline: float | None = None) -> Message:
     Parameters
     ----------
     deadline
-        Until when, on `time.monotonic()`, the whole message has to be here; None waits for ever.
+        When the whole message must have arrived, in `time.monotonic()` seconds; None waits forever.
 
     Raises
     ------
     ChannelClosed
         When the other side has gone.
     BadMessage
-        When lengths are over the limits or the text is not a JSON object.
+        When a length exceeds its limit or the text is not a JSON object.
     TimeoutError
         When the deadline has passed.
     """
@@ -118,7 +118,7 @@ def receive(channel: socket.socket, deadline: float | None = None) -> Message:
 def _parse(text: bytearray) -> dict[str, Any]:
     try:
         body = json.loads(bytes(text))
-        if b"\\ud" in text:  # half of a character, which nothing could write as UTF-8 later on
+        if b"\\ud" in text:  # perhaps a lone surrogate, which cannot be written as UTF-8
             body = _whole_characters(body)
     except (ValueError, RecursionError) as error:
         raise BadMessage("text that is not JSON") from error
@@ -141,7 +141,7 @@ def _wait(channel: socket.socket, deadline: float | None) -> None:
     """Wait until there is something to read."""
     if deadline is None:
         return
-    # Also when something is there already: whoever floods or drips must not outlast the deadline.
+    # Even if data are ready: a sender that floods or trickles must not outlast the deadline.
     left = deadline - time.monotonic()
     poller = select.poll()
     poller.register(channel, select.POLLIN)

@@ -35,7 +35,7 @@ COPIED = (
 )
 LANGUAGE, GUIDE = "docs/language.md", "docs/participant.md"
 ANYWHERE = ("## Read the report\n", "## Before Final\n")
-"""Beginnings of the guide's sections that hold for any challenge."""
+"""First lines of the guide's sections that apply to any challenge."""
 FOREIGN_EXAMPLES = (
     "> The examples are those of a challenge with the targets *interview* and *openness*; the rules hold for yours.\n"
 )
@@ -43,12 +43,12 @@ SAMPLE_CLIPS = 3
 SCRIPTS = "starting_kit/*.py"
 LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
 EXAMPLES = {"lighting": "Bright lighting", "motion": "A lot of motion", "voice": "A loud voice", "words": "Many words"}
-"""How a page would call a cue that speaks for a high prediction."""
+"""Example phrases for a cue that raised a prediction."""
 STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
-"""Lines for tables, on one page for all of them."""
+"""The style of tables, which one page sets for all."""
 OPEN_LASTS, CLOSED_LASTS = timedelta(days=89), timedelta(days=14)
 GAP = timedelta(days=1)
-"""Between phases: Codabench wants one to start after the other has ended, and version 1 knows no other gap."""
+"""Gap between phases: on Codabench one must start after the previous one ends, and version 1 allows no other gap."""
 
 
 def add_bundle(
@@ -112,7 +112,7 @@ def _train_example(folder: Path, workers: int) -> None:
 
 
 def _add_sample(folder: Path) -> None:
-    """Add what a run of the example records; that also shows that programs, data and kit work together."""
+    """Add the records of a run of the example, which also shows that programs, data and kit work together."""
     with tempfile.TemporaryDirectory(prefix="bundle-sample-") as scratch:
         arguments = ("run", folder / SOLUTION, "--clips", SAMPLE_CLIPS, "--name", "sample")
         done = _run(folder / "starting_kit" / "kit.py", *arguments, cwd=Path(scratch), capture_output=True, text=True)
@@ -127,7 +127,7 @@ def _add_sample(folder: Path) -> None:
 
 def _run(script: Path, *arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]":  # noqa: ANN401
     line = [sys.executable, str(script), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # the bundle is to hold no compiled files
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # the bundle must not contain compiled files
     return subprocess.run(line, check=False, env=environment, **options)  # noqa: S603 - our own scripts
 
 
@@ -155,7 +155,7 @@ def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetim
 
 
 def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
-    """Return the phases with their dates, one after the other from `start` on; the open ones come first."""
+    """Return the phases with their dates, consecutive from `start` on; open phases come first."""
     found = []
     for part in sorted((part for part in parts if part.is_phase), key=lambda part: not part.is_open):
         end = start + (OPEN_LASTS if part.is_open else CLOSED_LASTS)
@@ -165,7 +165,7 @@ def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
 
 
 def _columns(folder: Path) -> Sequence[Any]:
-    """Return the columns that the scoring program has for these settings."""
+    """Return the scoring program's columns for these settings."""
     try:
         return columns(read_settings(folder / "reference_data" / "practice" / "task.yaml"))
     except ScoringError as error:

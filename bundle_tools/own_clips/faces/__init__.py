@@ -1,1 +1,1 @@
-"""Faces in filmed clips: found by OpenCV's own detector, and shown on a page for checking."""
+"""Find faces in filmed clips with OpenCV's own detector, and show them on a page for checking."""

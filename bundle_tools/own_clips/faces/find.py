@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from bundle_tools.challenge.key_frames import encode
 
 WIDTH = 384
-"""Pixels that a frame is searched at; a face of an eighth of the height is still found."""
+"""Width to which frames are scaled for the search, pixels; a face of an eighth of the height is still found."""
 SMALLEST = 1 / 8
-"""Height of the smallest face that is looked for, as a share of the frame's."""
+"""Height of the smallest face to look for, as a share of the frame's height."""
 SEEN = 1 / 3
 """A face counts if it is found in this share of the frames."""
 MARGIN = 0.15
-"""Added on each side, as a share of the box: the detector leaves out chin and forehead."""
+"""Margin added on each side, as a share of the box: the detector leaves out chin and forehead."""
 EVERY_S = 1.0
 MOST_FRAMES = 8
-"""A longer clip has its frames further apart: searching costs more than decoding."""
-# The model that finds faces that look into the camera, as a tree of stumps (Viola and Jones, 2001).
+"""The most frames to search; in longer clips they are further apart, since searching costs more than decoding."""
+# A cascade of decision stumps that finds frontal faces (Viola and Jones, 2001).
 MODEL = "haarcascade_frontalface_default.xml"
 
 Box = tuple[float, float, float, float]
@@ -38,24 +38,24 @@ class FoundFace:
     clip_id: str
     """Name of the clip."""
     box: Box | None
-    """Left, top, right and bottom as shares of the frame's width and height; None where no face was found."""
+    """Left, top, right and bottom as shares of the frame's width and height; None if no face was found."""
     seen: int
-    """Frames in which that face was found."""
+    """Number of frames in which that face was found."""
     frames: int
-    """Frames that were looked at; 0 where the clip cannot be decoded."""
+    """Number of frames searched; 0 if the clip cannot be decoded."""
     picture: bytes
-    """A frame with the box in it, a JPEG; empty where the clip cannot be decoded."""
+    """A JPEG of a frame with the box drawn in it; empty if the clip cannot be decoded."""
 
 
 def find_faces(
     clips: Sequence[tuple[str, Path]], workers: int, progress: Callable[[int, int], None] | None = None
 ) -> list[FoundFace]:
-    """Look for the face of each clip.
+    """Look for the face in each clip.
 
     Parameters
     ----------
     clips
-        Name and video of each.
+        Name and video file of each.
     workers
         Number of clips examined in parallel.
     progress
@@ -63,7 +63,7 @@ def find_faces(
 
     Returns
     -------
-    list of Found
+    list of FoundFace
         In the given order.
     """
     found = []
@@ -100,7 +100,7 @@ def _pictures(path: Path) -> Iterator[Pixels]:
     """Yield frames a second or more apart, (height, width, 3) BGR, upright and small."""
     with av.open(str(path), metadata_errors="replace") as container:
         stream = container.streams.video[0]
-        stream.thread_type = "NONE"  # clips are searched side by side
+        stream.thread_type = "NONE"  # clips are searched in parallel
         apart_s = max(EVERY_S, (container.duration or 0) / av.time_base / MOST_FRAMES)
         due_s = 0.0
         for frame in container.decode(stream):
@@ -126,7 +126,7 @@ def _largest(detector: cv2.CascadeClassifier, picture: Pixels) -> Box | None:
 def around(boxes: Sequence[Box]) -> tuple[Box | None, int]:
     """Return a box around one moving face, and in how many frames it was found.
 
-    What lies further from the median than the face is large is something else: it is left out.
+    Boxes further from the median than the size of the face are taken for something else and left out.
     """
     if not boxes:
         return None, 0

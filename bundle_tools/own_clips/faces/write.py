@@ -1,4 +1,4 @@
-"""Boxes of faces beside the clips of a phase, and the settings that name them."""
+"""Write the boxes of faces to a phase's data, and name them in its settings."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def write_faces(found: Sequence[FoundFace], given: Path, wanted: Path) -> None:
     Parameters
     ----------
     found
-        What was found in its clips; those without a box are left out.
+        The faces found in its clips; clips without a box are left out.
     given, wanted
         Folders of its input and reference data.
 

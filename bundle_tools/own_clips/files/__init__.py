@@ -1,1 +1,1 @@
-"""Files as organisers have them: in folders, in archives, in archives inside archives; and tables of any dialect."""
+"""Read organisers' files from folders, archives and nested archives, and tables of any dialect."""

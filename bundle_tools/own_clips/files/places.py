@@ -1,7 +1,7 @@
-"""Files where an organiser has them: in folders, in zip archives, and in archives inside archives.
+"""Locate and read an organiser's files in folders, zip archives, and archives inside archives.
 
-No name in an archive becomes a path, so an archive cannot write outside a folder. One that lies in another is copied
-out, into memory or a temporary file, while its members are read.
+No name in an archive becomes a path, so an archive cannot write outside a folder. A nested archive is copied to memory
+or a temporary file while its members are read.
 """
 
 import shutil
@@ -16,7 +16,7 @@ from typing import IO, cast
 from bundle_tools.codabench.archive import UNREADABLE
 
 IN_MEMORY = 1 << 28
-"""Bytes of an archive up to which its copy stays in memory."""
+"""Largest copy of an archive that is kept in memory, bytes."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Place:
     inside: tuple[str, ...] = ()
     """Names inside archives, outermost first; empty for a file on disk."""
     size: int = 0
-    """Bytes of the file."""
+    """Size of the file, bytes."""
     order: int = 0
     """Its rank in reading order."""
     keys: tuple[bytes, ...] = field(default=(), repr=False)
-    """Password of each level of `inside`; empty where there is none."""
+    """Password of each level of `inside`; empty for levels without one."""
 
     def __str__(self) -> str:
         return " > ".join((self.path.name, *self.inside))
@@ -54,7 +54,7 @@ class Place:
 
 
 def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytes | str]]:
-    """Read files one after the other; archives are opened once for neighbours.
+    """Read files in turn; consecutive files in one archive share an open archive.
 
     Yields
     ------
@@ -99,7 +99,7 @@ def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:
 
 @contextmanager
 def copied_out(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> Iterator[IO[bytes]]:
-    """Copy an archive out of another one, where it could only be read from start to end."""
+    """Copy a nested archive, since inside the outer one it could only be read sequentially."""
     with SpooledTemporaryFile(IN_MEMORY) as copy:
         with opened.open(info, pwd=key or None) as member:
             shutil.copyfileobj(member, copy)
@@ -112,5 +112,5 @@ def base_name(name: str) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Say in short why something cannot be read."""
+    """Say briefly why something cannot be read."""
     return f"{type(error).__name__}: {error}"[:200]

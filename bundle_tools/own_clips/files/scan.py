@@ -1,4 +1,4 @@
-"""Looking for files in a folder and in all archives below it, with everything that is wrong with those archives."""
+"""Find files in a folder and in all archives below it, and report everything wrong with those archives."""
 
 import io
 import struct
@@ -16,31 +16,31 @@ from bundle_tools.own_clips.problems import Problems
 DEEPEST = 4
 LARGEST_FILE = 1 << 30
 LARGEST_RATIO = 100
-"""Unpacked to packed size: clips and archives of them hardly shrink, and small files are let through."""
+"""Largest ratio of unpacked to packed size: clips and archives of clips hardly shrink. Small files are exempt."""
 ENCRYPTED = 1
 """The flag of an encrypted member."""
 AES = 99
-"""The method that stands for AES."""
+"""The compression method that marks AES encryption."""
 JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 FOREIGN = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 READ_AGAIN = "Download or copy it again."
 _END = struct.Struct("<16xI2x")
-"""The record that ends an archive, before its comment; it says where the list of members begins."""
+"""The end-of-archive record, before its comment; it gives the offset of the list of members."""
 _IN_ZIP64 = 0xFFFFFFFF
-"""The list begins where another record says, in an archive of more than 4 GB."""
+"""The offset in archives of more than 4 GB: the real one is in another record."""
 
 
 def scan(
     root: Path, *, passwords: Sequence[bytes] = (), problems: Problems, progress: Progress | None = None
 ) -> list[Place]:
-    """List every file below a folder, those in archives too, in reading order.
+    """List every file below a folder, including those in archives, in reading order.
 
     Parameters
     ----------
     root
         The folder, or a single file.
     passwords
-        To try on encrypted archives.
+        Passwords to try on encrypted archives.
     problems
         Receives what cannot be read.
     progress
@@ -72,7 +72,7 @@ class _Search:
         self._progress, self._done, self._total = progress, 0, total
 
     def look_at(self, path: Path) -> None:
-        """List a file on disk, or what it holds."""
+        """List a file on disk, or an archive's members."""
         try:
             place = Place(path, size=path.stat().st_size)
             if _is_junk(path.name):
@@ -146,7 +146,7 @@ class _Search:
         return not unsafe and not bombs
 
     def _key(self, opened: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], archive: Place) -> bytes | None:
-        """Return the password of an archive: empty where none is needed, None where none fits."""
+        """Return the password of an archive: empty if none is needed, None if none fits."""
         encrypted = [info for info in members if info.flag_bits & ENCRYPTED]
         if not encrypted:
             return b""
@@ -172,9 +172,9 @@ def _is_archive(name: str) -> bool:
 
 
 def _check_whole(file: IO[bytes], opened: zipfile.ZipFile) -> None:
-    """Refuse an archive with something before or behind it.
+    """Refuse an archive with extra data before or after it.
 
-    What breaks off may end in a whole archive that it holds, and zipfile would take that for all of it.
+    A truncated archive may end with a complete nested one, which zipfile would mistake for the whole.
     """
     file.seek(-_END.size - len(opened.comment), io.SEEK_END)
     (directory,) = _END.unpack(file.read(_END.size))
@@ -183,7 +183,7 @@ def _check_whole(file: IO[bytes], opened: zipfile.ZipFile) -> None:
 
 
 def _fits(opened: zipfile.ZipFile, info: zipfile.ZipInfo, password: bytes) -> bool:
-    """Return whether a password opens a member: most wrong ones fail at once, the others at the checksum."""
+    """Return whether a password opens a member: most wrong ones fail at once, others at the checksum."""
     try:
         with opened.open(info, pwd=password) as member:
             while member.read(1 << 20):
@@ -194,7 +194,7 @@ def _fits(opened: zipfile.ZipFile, info: zipfile.ZipInfo, password: bytes) -> bo
 
 
 def _is_junk(name: str) -> bool:
-    """Return whether a file is one that systems leave behind."""
+    """Return whether a file is a leftover of an operating system."""
     return name.startswith(JUNK) or base_name(name).startswith(("._", *JUNK))
 
 

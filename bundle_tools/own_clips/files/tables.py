@@ -1,4 +1,4 @@
-"""Tables as organisers have them: any usual separator, decimal points or commas, with or without a byte order mark."""
+"""Read organisers' tables: any usual separator, decimal points or commas, with or without a byte order mark."""
 
 import csv
 import io
@@ -17,14 +17,14 @@ class Table:
     """A table with a header."""
 
     columns: tuple[str, ...]
-    """Names of the columns, each once."""
+    """Distinct names of the columns."""
     rows: tuple[tuple[int, dict[str, str]], ...]
-    """Line number and cells by column of every row."""
+    """Line number of each row, and its cells by column."""
     separator: str
-    """The separator of cells."""
+    """The character between cells."""
 
     def number(self, text: str) -> float:
-        """Read a number, with a decimal comma if commas do not separate; NaN if it is not a number."""
+        """Parse a number, also with a decimal comma unless commas separate cells; NaN if it is not a number."""
         if self.separator != "," and text.count(",") == 1 and "." not in text:
             text = text.replace(",", ".")
         try:
@@ -35,14 +35,14 @@ class Table:
 
 
 def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequence[str] = ()) -> Table | None:
-    """Read a table; its separator is the one that gives the header most columns.
+    """Read a table; its separator is the one that gives the header the most columns.
 
     Parameters
     ----------
     content
         The file.
     name
-        How it is called in problems.
+        The file's name in problems.
     problems
         Receives what is wrong with it.
     wanted
@@ -51,7 +51,7 @@ def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequenc
     Returns
     -------
     Table or None
-        None where there is a problem with the whole of it; rows with too few or too many cells are left out.
+        None if the table as a whole is unusable; rows with too few or too many cells are left out.
     """
     try:
         text = content.decode("utf-8-sig")

@@ -1,6 +1,6 @@
 """An organiser's description of a challenge: title, targets, ranges and words, in one small file.
 
-Everything in it may be left out: then every column of numbers is a target, in one range for all of them.
+All of it is optional: by default, every numeric column is a target, and all share one range.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Annotated
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.phase_data.settings import TRIED, Challenge, Target
 
-# What the file says goes into the settings of scoring, so it is read in the same way.
+# The file's values end up in the settings of scoring, so it is read in the same way.
 from score.schema import Between, Form, Found, Length, WrongSettings, one_of, read
 
 NAME = r"[a-z][a-z0-9_]{0,31}"
@@ -27,11 +27,11 @@ class Description:
     """The content of the file; missing keys have their defaults."""
 
     challenge: Challenge = field(default_factory=lambda: Challenge(vocabulary=TRIED))
-    """Without targets where the file names none: then every column of numbers is one."""
+    """Has no targets if the file names none; then every numeric column is a target."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Column of the table by role: clip, source, transcript."""
     ignore: tuple[str, ...] = ()
-    """Columns that are left alone."""
+    """Columns to ignore."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class _Columns:
 class _File:
     """The keys of the file, as docs/adapting.md explains them."""
 
-    # Stands above every report.
+    # Shown above every report.
     title: Annotated[str, Length(100)] = Challenge.title
     description: Annotated[str, Length(2000)] = ""
     targets: tuple[_Target, ...] = ()
@@ -103,7 +103,7 @@ def read_description(path: Path, problems: Problems) -> Description:
     Raises
     ------
     BundleError
-        With all problems: a table cannot be read as a file says that has mistakes.
+        With all problems, since a table cannot be read by a faulty description.
     """
     try:
         found = read(_File, path)
@@ -138,7 +138,7 @@ def _titled(name: str) -> str:
 
 
 def target_of(column: str, ends: tuple[float, float]) -> Target:
-    """Make a target of a column; its name is the column's, spelt as names are."""
+    """Make a target from a column; its name is the column's, spelt as a valid target name."""
     spelt = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:32]
     name = spelt if re.fullmatch(NAME, spelt) else f"target_{spelt}"[:32].rstrip("_")
     return Target(name, _titled(column), *ends, column)

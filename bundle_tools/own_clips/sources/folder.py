@@ -20,7 +20,7 @@ VIDEOS = (
     *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".3gp"),
     *(".wmv", ".flv", ".ogv", ".mxf"),
 )
-# Names under which the columns of each role usually go; capitals, blanks and underscores do not matter.
+# Usual column names for each role; case, blanks and underscores are ignored.
 USUAL = {
     "clip": ("clip", "clipid", "clipname", "file", "filename", "video", "videoid", "videoname", "name"),
     "source": ("source", "sourceid", "person", "personid", "speaker", "speakerid", "participant", "participantid",
@@ -29,9 +29,9 @@ USUAL = {
 }  # fmt: skip
 MOST_ATTRIBUTES, MOST_GROUPS = 8, 20
 LONGEST_NAME = 40
-"""Characters of the title that become part of `data_version`."""
+"""The most characters of the title that become part of `data_version`."""
 PROTECTED = ("gender", "sex", "age", "agegroup", "ethnicity", "race")
-"""Names of columns of personal attributes, which must not become targets by accident."""
+"""Column names of personal attributes, which must not become targets by accident."""
 _TABLE_FIX = "Correct the table."
 MERGED = "Cells that were merged in a spreadsheet are empty in all rows but the first."
 
@@ -41,15 +41,15 @@ class Sources:
     """The organiser's files and options."""
 
     clips: Path
-    """Folder with the clips; zips in it are looked into."""
+    """Folder with the clips; zip archives in it are searched too."""
     labels: Path
     """Table of labels."""
     groups: Path | None = None
-    """Table of the groups that people belong to; None without one."""
+    """Table of people's groups; None without one."""
     ends: tuple[float, float] = (0.0, 1.0)
-    """Range of all targets where the challenge names none."""
+    """Range of all targets if the challenge names none."""
     wanted: int = 0
-    """Requested clips of all phases together; 0 if none were given."""
+    """Requested number of clips in all phases together; 0 if unspecified."""
 
 
 def read_folder(
@@ -62,7 +62,7 @@ def read_folder(
     sources
         Where they are.
     description
-        What the organiser says of them.
+        The organiser's description of the challenge.
     problems
         Problems so far; those found here are added.
     progress
@@ -111,7 +111,7 @@ def _table(path: Path, option: str, problems: Problems) -> Table | None:
 
 
 def _roles(table: Table, description: Description, problems: Problems) -> dict[str, str]:
-    """Return the role of each column: as the challenge says, else by the usual names."""
+    """Return the role of each column, from the description, else from the usual names."""
     columns, found = description.columns, f"found {', '.join(table.columns)}"
     taken = {*columns.values(), *(one.column for one in description.challenge.targets), *description.ignore}
     roles = {}
@@ -142,7 +142,7 @@ def _completed(
     ends: tuple[float, float],
     problems: Problems,
 ) -> Challenge:
-    """Return the challenge with its targets: those it names, else every remaining column."""
+    """Return the challenge with its targets: those it names, else all remaining columns."""
     challenge, found = description.challenge, f"found {', '.join(table.columns)}"
     if challenge.targets:
         missing = [f"{one.column}; {found}" for one in challenge.targets if one.column not in table.columns]
@@ -152,7 +152,7 @@ def _completed(
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         given = f"--range {low:g} {high:g}"
         problems.add("ranges that cannot be used", given, fix="Give two finite numbers, the smaller one first.")
-        # No label is outside of it.
+        # So that no label is outside the range.
         ends = -math.inf, math.inf
     free = [column for column in table.columns if column not in {*roles.values(), *description.ignore}]
     protected = [column for column in free if _plain(column) in PROTECTED]
@@ -177,7 +177,7 @@ def _completed(
 def _labelled(
     table: Table, roles: Mapping[str, str], targets: Sequence[Target], clips: Mapping[str, Place], problems: Problems
 ) -> dict[str, Clip]:
-    """Return the clips with labels by the name of their file."""
+    """Return the labelled clips by file name."""
     spellings = _spellings(clips)
     found: dict[str, Clip] = {}
     lines: dict[str, int] = {}
@@ -208,7 +208,7 @@ def _labelled(
 
 
 def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the files by the names in tables: without suffix, or with other capitals; the former wins."""
+    """Return the files that a name in a table may mean: it may lack the suffix, or differ in case. The former wins."""
     exact: dict[str, list[str]] = {}
     loose: dict[str, list[str]] = {}
     for name in names:
@@ -222,7 +222,7 @@ def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
 def _label(cells: Mapping[str, str], target: Target, line: int, table: Table, problems: Problems) -> float:
     text = cells.get(target.column)
     if text is None:
-        # That the column is missing is said already.
+        # The missing column has been reported already.
         return target.minimum
     value = table.number(text)
     if math.isnan(value):
@@ -243,7 +243,7 @@ def _groups(
     targets: Sequence[Target],
     problems: Problems,
 ) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
-    """Read the groups by clip or source, whichever the table names, and the attributes."""
+    """Return the groups by clip or source, whichever the table lists, and the attributes."""
     table = _table(path, "--groups", problems)
     if table is None:
         return {}, ()
@@ -288,7 +288,7 @@ def _check_attributes(file: str, table: Table, spelt: Mapping[str, str], targets
 
 
 def _names_of(clip: Clip) -> tuple[str, str, str]:
-    """Return the names under which a table of groups may speak of a clip."""
+    """Return the names by which a table of groups may refer to a clip."""
     return clip.name, PurePosixPath(clip.name).stem, clip.source
 
 

@@ -1,11 +1,11 @@
 """Evidence that people marked in clips of First Impressions V2, from MM-OCEAN's annotations.
 
 MM-OCEAN (github.com/kkkcx/MM-OCEAN, CC BY-NC-SA 4.0) holds observations, each with a time and boxes, and for each
-trait a rationale that cites some of them by their times. What a rationale cites is what somebody gave as a reason, so
-that is kept; an observation that nobody cites describes the clip and explains nothing.
+trait a rationale that cites some of them by their times. Cited observations are somebody's reasons, so they are kept;
+uncited ones describe the clip but explain nothing.
 
-The rationales for neuroticism are left out. The scores they argue for are those of First Impressions, where high means
-calm, and they were written as if high meant nervous: their reasons are reasons for the opposite.
+Rationales for neuroticism are left out. They argue for the scores of First Impressions, where high means calm, but were
+written as if high meant nervous, so their reasons support the opposite.
 """
 
 import json
@@ -25,7 +25,7 @@ LEFT_OUT = "neuroticism"
 NEAR_S = 0.1
 """Rationales round times to a tenth of a second."""
 WHOLE = 0.9
-"""A time that fills this share of the clip points at no time."""
+"""A time span that covers this share of the clip marks no particular time."""
 _CITED = re.compile(r"\[\s*(\d+(?:\.\d+)?)\s*s?\s*(?:[-\u2013]\s*(\d+(?:\.\d+)?)\s*s?\s*)?\]")
 _AS_IT_IS = "Expected an unchanged file of MM-OCEAN's data/test. Download it again."
 
@@ -42,7 +42,7 @@ class Point:
     end_s: float
     """End in seconds, > start."""
     box: Box | None
-    """Where; None for a time alone."""
+    """Place in the frame; None for a time alone."""
 
 
 def read_annotations(
@@ -62,7 +62,7 @@ def read_annotations(
     Returns
     -------
     dict
-        What is cited by the rationales, by the clip's name; empty for a clip whose rationales cite nothing.
+        Evidence cited by the rationales, by clip name; empty for a clip whose rationales cite nothing.
     """
     places = [place for place in scan(source, problems=problems) if place.name.endswith(".json")]
     points: dict[str, tuple[Point, ...]] = {}
@@ -100,9 +100,9 @@ def _add(record: dict[str, Any], where: str, points: dict[str, tuple[Point, ...]
 
 
 def cited(rationale: str, seen: Sequence[Point]) -> Iterator[Point]:
-    """Yield what a rationale cites: ``[3.4s-6.8s]`` is a time, ``[2.2s]`` the observation that begins then.
+    """Yield what a rationale cites: ``[3.4s-6.8s]`` is a time span, ``[2.2s]`` the observation that begins then.
 
-    A cited time that fits an observation has its boxes; one that fits none is a time alone.
+    A cited span that matches an observation gets its boxes; one that matches none is a time alone.
     """
     for first, last in _CITED.findall(rationale):
         start = float(first)
@@ -118,7 +118,7 @@ def cited(rationale: str, seen: Sequence[Point]) -> Iterator[Point]:
 
 
 def _seen(one: Mapping[str, Any]) -> list[Point]:
-    """Return an observation as one point a box, or as a time alone."""
+    """Return an observation as one point per box, or as a time alone."""
     start, end = float(one["start_time"]), float(one["end_time"])
     if not 0 <= start < end < float("inf"):
         raise ValueError
@@ -127,14 +127,14 @@ def _seen(one: Mapping[str, Any]) -> list[Point]:
 
 
 def _box(given: Mapping[str, Any]) -> Box | None:
-    """Turn a corner, a width and a height into four edges inside the frame; None where nothing is inside."""
+    """Convert a corner, a width and a height to four edges inside the frame; None if nothing is inside."""
     x, y, width, height = (float(given[key]) for key in ("x", "y", "w", "h"))
     left, top, right, bottom = (round(min(max(edge, 0.0), 1.0), 4) for edge in (x, y, x + width, y + height))
     return (left, top, right, bottom) if left < right and top < bottom else None
 
 
 def within(points: Sequence[Point], duration_s: float) -> tuple[Point, ...]:
-    """Cut points to a clip's length; drop those outside, and times without a place that span the whole clip."""
+    """Clip points to the length of the video; drop those outside, and times without a box that span all of it."""
     cut = [Point(point.start_s, min(point.end_s, round(duration_s, 3)), point.box) for point in points]
     return tuple(
         point

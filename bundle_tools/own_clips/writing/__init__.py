@@ -1,1 +1,1 @@
-"""From a labelled set to an organiser's folder: make clips, write data, all or nothing."""
+"""Turn a labelled set into an organiser's folder: make clips, write data, all or nothing."""

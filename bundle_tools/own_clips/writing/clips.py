@@ -1,4 +1,4 @@
-"""Copy an organiser's clips to their place in a phase: read once, cleaned, hashed while written."""
+"""Copy an organiser's clips into the phases: each is read once, cleaned, and hashed while it is written."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from bundle_tools.own_clips.writing.stage import Stage
 from bundle_tools.whole import replaced
 
 BATCH = 8
-"""Clips that one worker takes at a time."""
+"""Number of clips that a worker takes at a time."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class CleanClip:
     """A finished clip."""
 
     sha256: str
-    """Of the file, in hexadecimal."""
+    """Hash of the file, in hexadecimal."""
     size: int
-    """Bytes of the file."""
+    """Size of the file, bytes."""
     facts: Facts
-    """What its headers say."""
+    """Properties according to its headers."""
 
 
 class Workshop:
@@ -41,7 +41,7 @@ class Workshop:
         Parameters
         ----------
         stage
-            Where the clips go, and where the finished ones are noted.
+            The folder for the clips and for the list of finished ones.
         height
             As in `clean`.
         problems
@@ -51,7 +51,7 @@ class Workshop:
         """
         self.finished = dict(_read_journal(stage.journal)) if stage.journal.exists() else {}
         self.kept = 0
-        """Clips of an earlier run whose file still has its hash."""
+        """Number of clips from an earlier run whose file still matches its hash."""
         self._stage, self._height, self._problems, self._progress = stage, height, problems, progress
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -60,8 +60,8 @@ class Workshop:
     def make(self, clips: Sequence[Named], workers: int) -> None:
         """Make all unfinished clips, several in parallel.
 
-        Workers are threads: the codecs let go of the interpreter's lock, and starting processes would take longer than
-        a hundred clips.
+        Workers are threads: the codecs release the interpreter's lock, and starting processes would take longer than a
+        hundred clips.
         """
         self._total = len(clips)
         for folder in {self._path(one).parent for one in clips}:
@@ -71,7 +71,7 @@ class Workshop:
                 for _ in pool.map(self._make, batches(clips)):
                     pass
             except BaseException:
-                # Interrupted: the clips that are being made are finished, the others are not begun.
+                # Interrupted: finish the clips in progress, but start no others.
                 self._stopped.set()
                 raise
 
@@ -125,7 +125,7 @@ def _read_journal(path: Path) -> Iterator[tuple[str, CleanClip]]:
         try:
             clip_id, made = json.loads(line)
         except ValueError:
-            # The line that was being written when the run was cut off: its clip is made again.
+            # A line cut off when the run was interrupted: its clip is made again.
             continue
         yield clip_id, CleanClip(**{**made, "facts": Facts(**made["facts"])})
 
@@ -138,7 +138,7 @@ def _written(content: bytes, height: int | None, target: Path) -> CleanClip:
 
 
 def batches(clips: Sequence[Named]) -> list[list[Named]]:
-    """Divide the clips into runs of neighbours; clips of a nested archive stay in one run."""
+    """Divide the clips into batches of neighbours; clips of a nested archive stay in one batch."""
     runs: list[list[Named]] = []
     for one in sorted(clips, key=lambda one: one.clip.place.order):
         place, last = one.clip.place, runs[-1] if runs else []

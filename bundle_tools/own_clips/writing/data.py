@@ -1,7 +1,7 @@
 """An organiser's folder from a labelled set: both sides of every phase, public data, and private files.
 
-Everything is made in a folder beside the target, which takes its name when it is whole: there is either all of it or
-nothing. What an interrupted run finished is kept there.
+Everything is made in a folder next to the target, which gets the target's name once complete: the result is all or
+nothing. If a run is interrupted, that folder keeps the finished clips.
 """
 
 import hashlib
@@ -23,36 +23,36 @@ from bundle_tools.phase_data.texts import templates_in
 
 SUMS = "SHA256SUMS"
 ALIASES = "aliases.csv"
-"""Older names of clips, where results of older challenges are taken."""
+"""Older names of clips, for phases that accept results of older challenges."""
 UNKNOWN = "unknown"
-"""The group of a clip where an attribute is not known."""
+"""The group of a clip whose attribute is unknown."""
 TEMPLATES = Path(__file__).with_name("templates")
 
 
 @dataclass(frozen=True)
 class Options:
-    """An organiser's choices beside clips, labels and challenge."""
+    """An organiser's choices other than clips, labels and challenge."""
 
     height: int | None = None
-    """Height in pixels at which all clips are encoded alike; None leaves pictures and sound as they are."""
+    """Height in pixels at which to re-encode all clips; None keeps pictures and sound as they are."""
     time_limit_s: int = TIME_LIMIT_S
     """Time limit of a phase, seconds: the same as `execution_time_limit` in competition.yaml."""
     rank_by: str = "prediction"
-    """What the leaderboard is ordered by: prediction or explanation. Clips that were filmed have no exchange."""
+    """Ranking of the leaderboard: prediction or explanation. Filmed clips have no exchange."""
     old_targets: Mapping[str, str] | None = None
-    """Older names of targets, where results may take the place of code; None takes code only."""
+    """Older names of targets, if participants may submit results in place of code; None to accept only code."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The result for a set."""
+    """Result of writing a set."""
 
     kept: int
-    """Clips that an interrupted run had finished."""
+    """Number of clips that an interrupted run had finished."""
     constants: Mapping[str, float]
     """Mean of every target over the training clips."""
     encoded: Sequence[str]
-    """True names of clips that had to be encoded again, since MP4 cannot hold them as they are."""
+    """True names of clips that had to be re-encoded, since MP4 cannot hold them as they are."""
 
 
 def write(
@@ -73,25 +73,25 @@ def write(
     dataset
         The labelled set.
     parts
-        What each phase and the public data hold. The constants are the means of the public clips, or of all clips
-        where nothing is public.
+        The clips of each phase and of the public data. The constants are the means of the public clips, or of all clips
+        if none are public.
     stage
-        Where it is made.
+        The folder in which everything is made.
     options
         The organiser's choices.
     notes
-        What participants must know of the clips, in Markdown: for the README of the public data.
+        What participants must know about the clips, in Markdown, for the README of the public data.
     workers
         Number of clips made in parallel.
     progress
         Progress callback, called per clip.
     beside
-        Called with the folder and the constants when all data are in it: adds what else belongs there.
+        Called with the folder and the constants once all data are written, to add anything else that belongs there.
 
     Raises
     ------
     BundleError
-        When clips cannot be made; every one of them is named, and the finished ones are kept in the stage.
+        When clips cannot be made; names all of them. The finished ones are kept in the stage.
     """
     clips = named(dataset.name, parts, stage.seed)
     made, kept = _make_clips(clips, stage, options.height, workers, progress)
@@ -137,7 +137,7 @@ def _make_clips(
 
 
 def _check_twins(clips: Sequence[Named], made: Mapping[str, CleanClip], problems: Problems) -> None:
-    """Find identical files in different parts: their labels could be looked up."""
+    """Report identical files in different parts, whose labels could be looked up."""
     seen: dict[str, Named] = {}
     for one in clips:
         if one.clip_id in made:
@@ -217,7 +217,7 @@ def _write_text(template: str, path: Path, **facts: object) -> None:
 
 
 def _write_sums(folder: Path, known: Mapping[str, str]) -> None:
-    """Write the hash of every file that leaves the organiser, as `sha256sum --check` reads it."""
+    """Write the hash of every file that the organiser gives away, in the format of `sha256sum --check`."""
     lines = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()

@@ -1,4 +1,4 @@
-"""Clips reduced to picture and sound, in a new MP4 file: copied as they are, or encoded again."""
+"""Reduce clips to picture and sound in a new MP4 file: copied as they are, or re-encoded."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 SOUND_RATE, SOUND_BITS = 44_100, 96_000
 MICROSECONDS = 1_000_000
-"""A second in the unit of a file's start time and length."""
+"""One second, in the unit of a file's start time and length."""
 LONGEST_S = 600
-"""A longer file is no short clip: one model call would have to look at all of it."""
+"""The longest clip, seconds: one model call has to process all of it."""
 QUALITY = "23"
 """Constant rate factor of libx264."""
 
@@ -49,26 +49,26 @@ class Facts:
     sound: bool
     """Whether there is a sound track."""
     encoded: bool = False
-    """Whether it had to be encoded again, since MP4 cannot hold it as it is."""
+    """Whether it had to be re-encoded, since MP4 cannot hold it as it is."""
 
 
 def clean(data: bytes, height: int | None) -> tuple[bytes, Facts]:
-    """Return a clip of one picture and at most one sound track, without metadata, as a new MP4 file.
+    """Return a clip as a new MP4 file with one video track, at most one sound track, and no metadata.
 
-    A codec that MP4 cannot hold, such as VP8, is encoded again at its own height.
+    If MP4 cannot hold the codec, as with VP8, the clip is re-encoded at its own height.
 
     Parameters
     ----------
     data
         The file.
     height
-        Encode again at this height, pixels, even: all clips alike, and quicker to decode. It takes time and a little
-        quality. None leaves pictures and sound as they are, bit by bit, where MP4 can hold them.
+        Re-encode at this height in pixels, an even number. This makes clips uniform and faster to decode, but takes
+        time and costs a little quality. None copies pictures and sound bit by bit if MP4 can hold them.
 
     Raises
     ------
     Unusable
-        When it is no video or breaks off.
+        When it is not a video, or is truncated.
     """
     try:
         encoded = False
@@ -91,7 +91,7 @@ def clean(data: bytes, height: int | None) -> tuple[bytes, Facts]:
 
 def _muxed(data: bytes, transfer: Callable[[InputContainer, OutputContainer], None]) -> bytes:
     target = io.BytesIO()
-    # bitexact leaves out the time of writing and the writer's version.
+    # bitexact omits the time of writing and the version of the library.
     with (
         av.open(io.BytesIO(data), "r", metadata_errors="replace") as source,
         av.open(target, "w", format="mp4", options={"fflags": "+bitexact"}) as written,
@@ -105,10 +105,10 @@ def _muxed(data: bytes, transfer: Callable[[InputContainer, OutputContainer], No
 
 
 def _copy(source: InputContainer, written: OutputContainer) -> None:
-    """Take the packets of the first picture and sound track over."""
+    """Copy the packets of the first video track and the first sound track."""
     streams = [source.streams.video[0], *source.streams.audio[:1]]
     try:
-        # Opaque: a codec need not be one that could be encoded here.
+        # Opaque: there may be no encoder for the codec here.
         targets = {stream.index: written.add_stream_from_template(stream, opaque=True) for stream in streams}
     except ValueError as error:
         raise _NotHeldError from error
@@ -116,13 +116,13 @@ def _copy(source: InputContainer, written: OutputContainer) -> None:
     for packet in source.demux(streams):
         if packet.is_corrupt:
             raise Unusable("it is cut off or damaged")
-        # The last packet of each stream is empty and only says that it ends.
+        # The last packet of each stream is empty and only marks its end.
         if packet.size:
             pictures += packet.stream.index == streams[0].index
             packet.stream = targets[packet.stream.index]
             try:
                 written.mux(packet)
-            except ArgumentError as error:  # times that MP4 does not allow
+            except ArgumentError as error:  # timestamps that MP4 does not allow
                 raise _NotHeldError from error
     if not pictures:
         raise Unusable("its picture track is empty")
@@ -130,17 +130,17 @@ def _copy(source: InputContainer, written: OutputContainer) -> None:
 
 def _encode(source: InputContainer, written: OutputContainer, height: int | None) -> None:
     video, sounds = source.streams.video[0], source.streams.audio[:1]
-    # Clips are encoded side by side, which is faster than several threads for one.
+    # Clips are encoded in parallel, which is faster than several threads per clip.
     video.thread_type = "NONE"
     rate = video.average_rate or Fraction(25)
     options = {"crf": QUALITY, "preset": "veryfast", "tune": "fastdecode", "threads": "1", "flags": "+bitexact"}
     target = written.add_stream("libx264", rate=rate, options=options)
     target.pix_fmt = "yuv420p"
-    # Pictures keep their times, so that those of a phone, which come at no constant rate, stay with the sound.
+    # Frames keep their timestamps, so that a phone's variable frame rate stays in sync with the sound.
     unit = video.time_base or 1 / rate
     target.codec_context.time_base = unit
     step = max(1, round(1 / (rate * unit)))
-    # Some containers count from the middle of a recording; picture and sound are moved to its start alike.
+    # Some files' timestamps do not start at 0; picture and sound are shifted by the same amount.
     begins = Fraction(max(0, source.start_time or 0), MICROSECONDS)
     sound = (
         written.add_stream("aac", rate=SOUND_RATE, layout="mono", options={"flags": "+bitexact"}) if sounds else None
@@ -149,7 +149,7 @@ def _encode(source: InputContainer, written: OutputContainer, height: int | None
         sound.bit_rate = SOUND_BITS
     resampler = av.AudioResampler("fltp", "mono", SOUND_RATE)
     last: int | None = None
-    # Nothing can be muxed before the size of the first picture is known.
+    # Nothing can be muxed before the size of the first frame is known.
     waiting: list[Packet[AudioStream]] = []
     for frame in source.decode(video, *sounds):
         if isinstance(frame, av.VideoFrame):
@@ -175,14 +175,14 @@ def _encode(source: InputContainer, written: OutputContainer, height: int | None
 
 
 def _time(frame: VideoFrame, last: int | None, step: int, begins: int) -> int:
-    """Return the time of a picture: always later than the previous one, and one step later if it has no time."""
+    """Return the timestamp of a frame: always after the previous one, and one step later if it has none."""
     if frame.pts is None:
         return 0 if last is None else last + step
     return frame.pts - begins if last is None else max(frame.pts - begins, last + 1)
 
 
 def _moved(frame: AudioFrame, begins: Fraction) -> AudioFrame:
-    """Return sound shifted earlier by some seconds, timed in samples: a container may count in whole packets."""
+    """Return sound shifted earlier by some seconds, timed in samples, since a container may count in whole packets."""
     if frame.pts is not None and frame.time_base:
         frame.pts = round((frame.pts * frame.time_base - begins) * frame.sample_rate)
         frame.time_base = Fraction(1, frame.sample_rate)
@@ -190,7 +190,7 @@ def _moved(frame: AudioFrame, begins: Fraction) -> AudioFrame:
 
 
 def _picture(frame: VideoFrame, height: int | None) -> VideoFrame:
-    """Return a picture upright and at the given height, or its own; the width follows and is even."""
+    """Return a frame upright and at the given height, or its own; the width keeps the proportions and is even."""
     if frame.rotation:
         # Players rotate a phone's sideways video by its metadata; a re-encoded file has none.
         turned: NDArray[np.uint8] = np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90))

@@ -1,4 +1,4 @@
-"""Opaque names of clips and sources: they follow from a secret seed and reveal nothing without it."""
+"""Opaque names of clips and sources, derived from a secret seed; without it they reveal nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ class Named:
     """A clip under its opaque name."""
 
     clip_id: str
-    """Of the clip."""
+    """Opaque name of the clip."""
     source_id: str
-    """Of its source."""
+    """Opaque name of its source."""
     part: Part
-    """Where it goes."""
+    """The part it belongs to."""
     clip: Clip
-    """What it is."""
+    """The clip itself."""
 
     @property
     def file(self) -> str:
@@ -38,7 +38,7 @@ def named(dataset: str, parts: Sequence[Part], seed: int) -> list[Named]:
     Raises
     ------
     BundleError
-        When two get the same name, which happens to one set of 10,000 clips in a thousand.
+        When two get the same name, which happens to about one in a thousand sets of 10,000 clips.
     """
     found: list[Named] = []
     for part in parts:

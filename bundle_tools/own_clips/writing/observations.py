@@ -1,4 +1,4 @@
-"""Adding observations to the reference data of an organiser's folder, or of a bundle made from it."""
+"""Add observations to the reference data of an organiser's folder, or of a bundle made from it."""
 
 import csv
 import hashlib
@@ -26,7 +26,7 @@ class Annotated:
     phase: str
     """Name of the phase."""
     clips: int
-    """Clips of the phase."""
+    """Number of clips."""
     points: Mapping[str, Sequence[Point]]
     """Marked evidence, by opaque name of the clip."""
 
@@ -39,7 +39,7 @@ def annotate(folder: Path, names: Path, source: Path, progress: Progress | None 
     folder
         Holds ``reference_data/<phase>/``.
     names
-        ``private/clips.csv`` of the organiser's folder: which clip is which.
+        ``private/clips.csv`` of the organiser's folder, which maps true names to opaque ones.
     source
         MM-OCEAN's annotations.
     progress
@@ -48,7 +48,7 @@ def annotate(folder: Path, names: Path, source: Path, progress: Progress | None 
     Raises
     ------
     BundleError
-        With everything that has to be put right. Nothing is written then.
+        With everything to correct; nothing is written then.
     """
     problems = Problems()
     phases = sorted(path.parent for path in folder.glob("reference_data/*/task.yaml"))
@@ -100,7 +100,7 @@ def _write(folder: Path, phase: Path, points: Mapping[str, Sequence[Point]]) -> 
 
 
 def _replace(folder: Path, path: Path, text: str) -> None:
-    """Write a file as a whole, and its hash where the folder lists hashes."""
+    """Replace a file atomically, and its hash if the folder lists hashes."""
     with replaced(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     sums = folder / SUMS

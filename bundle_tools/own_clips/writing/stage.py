@@ -19,9 +19,9 @@ class Stage:
         Parameters
         ----------
         out
-            The folder to come; it is empty or does not exist.
+            The final folder; it must be empty or not exist.
         seed
-            The secret number; None takes that of the interrupted run, or a new random one.
+            The secret seed; None uses that of the interrupted run, or a new random one.
 
         Raises
         ------
@@ -43,13 +43,13 @@ class Stage:
             self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
 
     def check_apart(self, option: str, source: Path, problems: Problems) -> None:
-        """Note an output folder inside the input folder: an interrupted run would read its own clips."""
+        """Report an output folder inside the input folder: after an interruption, a run would read its own clips."""
         if self.out.is_relative_to(source.resolve()):
             where = f"{self.out} in {source}"
             problems.add(f"--out inside the folder of {option}", where, fix="Choose a folder outside it.")
 
     def begin(self, plan: str) -> None:
-        """Make the folder; `plan` says what is to come.
+        """Make the folder; `plan` describes what will be made.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The second line: what the container allows, whatever the model's own sandbox does."""
+"""The second line of defence: the container's own limits, which hold whatever the model's sandbox does."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ NO_LIMIT = 2**60
 
 
 def container() -> dict[str, int | bool | None]:
-    """Give the limits that are seen from inside, for `run.json`; docs/output_format.md explains them."""
+    """Return the limits visible from inside, for `run.json`; docs/output_format.md explains them."""
     return {
         **limits(),
         "disk_mb": _size_mb(tempfile.gettempdir),
-        "shared_memory_mb": _size_mb(lambda: "/dev/shm"),  # noqa: S108 - it is what is asked about
+        "shared_memory_mb": _size_mb(lambda: "/dev/shm"),  # noqa: S108 - its size is what we report
         "network": _has_route(),
     }
 
 
 def is_our_own() -> bool:
-    """Tell whether nobody else runs in this container: we are its first process."""
+    """Tell whether this container is ours alone: then we are its first process."""
     return os.getpid() == 1
 
 
 def limits(proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
-    """Give the memory (with swap) and the number of processes that this process and its like may have together.
+    """Return the limits on memory (including swap) and on processes for this process's control group.
 
-    A limit may be set on its control group or on any group around it: the least one holds. Inside a container the
-    groups around it are mostly out of sight.
+    A limit may be set on the control group or on any of its ancestors; the lowest one applies. Inside a container, the
+    ancestors are usually not visible.
 
     Returns
     -------
     dict
-        "memory_mb" in units of 2**20 bytes, and "processes"; None where there is no limit in sight.
+        "memory_mb" in units of 2**20 bytes, and "processes"; None if no limit is visible.
     """
     own = _text(proc / "self" / "cgroup")
     memory = _least(own, groups, "memory", "memory.max", "memory.limit_in_bytes")
@@ -58,7 +58,10 @@ def limits(proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
 
 
 def _least(own: str, groups: Path, controller: str, *names: str) -> int | None:
-    """Read files of a control group, and of all around it, by what `/proc/PID/cgroup` says; version 1 and 2."""
+    """Return the lowest limit in a control group and its ancestors, version 1 or 2.
+
+    `own` is the text of `/proc/PID/cgroup`.
+    """
     found = []
     for line in own.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -73,18 +76,18 @@ def _least(own: str, groups: Path, controller: str, *names: str) -> int | None:
 
 
 def _has_route() -> bool | None:
-    """Tell whether packets can leave; None where the system does not say."""
+    """Tell whether there is a network route out; None if the system does not say."""
     if not (PROC / "net/route").is_file():
         return None
     ways = _text(PROC / "net/route").splitlines()[1:] + _text(PROC / "net/ipv6_route").splitlines()
-    # IPv4 begins with the interface, IPv6 ends with it.
+    # Lines for IPv4 begin with the interface, lines for IPv6 end with it.
     return any("lo" not in (way.split()[0], way.split()[-1]) for way in ways)
 
 
 def _size_mb(folder: Callable[[], str]) -> int | None:
     try:
         system = os.statvfs(folder())
-    except OSError:  # also where no folder for temporary files can be written
+    except OSError:  # also raised if no folder for temporary files is writable
         return None
     return system.f_blocks * system.f_frsize // MB
 

@@ -1,4 +1,4 @@
-"""Protect ingestion and the machine: no process can inspect ingestion, and none outlives it."""
+"""Protect ingestion and the machine: no process may inspect ingestion or outlive it."""
 
 import contextlib
 import os
@@ -13,11 +13,11 @@ from pathlib import Path
 from ingest.confined import container
 from model_process.sandbox import kernel
 
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of the system, looked at and swept
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a system folder, inspected and cleaned
 
 
 def harden_process() -> None:
-    """Keep other processes of this user from reading this one's memory, and become the parent of orphans."""
+    """Keep other processes of this user from reading this one's memory, and adopt orphaned descendants."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -26,10 +26,10 @@ def harden_process() -> None:
 
 
 def end_descendants(spared: Collection[int] = ()) -> None:
-    """End every process below this one but those `spared`.
+    """End all descendants of this process except those `spared`.
 
-    Killing one makes its children ours, so it is done until none is left. Helpers of this program have its session,
-    which no confined process can join.
+    Killing a process makes its children ours, so this repeats until none is left. Helpers of this program are in its
+    session, which no confined process can join.
     """
     if sys.platform != "linux":
         return
@@ -43,34 +43,34 @@ def end_descendants(spared: Collection[int] = ()) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with whatever a model has put there, however deep, and however it was closed."""
+    """Remove a folder and everything a model put there, however deeply nested and whatever its permissions."""
     take_back(folder)
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
-        # Deeper than Python goes.
+        # Nested more deeply than Python can follow.
         subprocess.run(["rm", "-rf", "--", str(folder)], check=False, stderr=subprocess.PIPE)  # noqa: S603, S607 - our own folder, the system's rm
 
 
 def take_back(folder: Path) -> None:
-    """Let this user change a folder and all folders in it, as far as they are this user's."""
-    waiting = [str(folder)]  # each name is as long as the folder is deep: as a `Path` it would be taken to pieces
+    """Give this user full access to a folder and all folders in it, as far as this user owns them."""
+    waiting = [str(folder)]  # strings, since `Path` would split long names into parts
     while waiting:
         path = waiting.pop()
-        with contextlib.suppress(OSError):  # what cannot be changed is told when it cannot be removed
+        with contextlib.suppress(OSError):  # a failure shows up later, when removal fails
             os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) | stat.S_IRWXU)  # noqa: PTH101
             waiting += [entry.path for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]
 
 
 def shared_files() -> set[Path]:
-    """Name what lies in the machine's shared memory."""
+    """Return the paths of all files in the machine's shared memory."""
     return set(SHARED_MEMORY.iterdir()) if SHARED_MEMORY.is_dir() else set()
 
 
 def sweep_shared_files(before: set[Path], living: Collection[int] = ()) -> None:
-    """Remove what a model left in the machine's shared memory, but for what others, still `living`, have open.
+    """Remove what a model left in the machine's shared memory, except files that `living` processes have open.
 
-    Only in a container of our own: elsewhere others use that memory too.
+    This happens only in a container of our own: elsewhere other programs use that memory too.
     """
     if not container.is_our_own():
         return
@@ -99,7 +99,7 @@ def _held(pid: int) -> set[Path]:
 def _children(parent: int) -> set[int]:
     found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
-        # The name of a process may hold spaces and brackets; state, parent, group and session follow its last bracket.
+        # A process name may contain spaces and brackets; state, parent, group and session follow the last bracket.
         with contextlib.suppress(OSError, ValueError, IndexError):
             _, its_parent, _, session, *_ = path.read_text(errors="replace").rpartition(")")[2].split()
             if int(its_parent) == parent and int(session) != os.getsid(0):

@@ -1,6 +1,6 @@
 """An untrusted process, seen from outside: start it, talk to it, and end it with everything it started.
 
-It runs inside the sandbox of `model_process.sandbox` and answers in messages.
+It runs inside the sandbox of `model_process.sandbox` and communicates by messages.
 """
 
 import contextlib
@@ -29,22 +29,22 @@ from model_process.protocol import BadMessage, ChannelClosed, Message, receive, 
 from model_process.sandbox import ISOLATION_LEVELS, Isolated, SandboxPolicy, calls
 
 MAIN = Path(__file__).resolve().parents[2] / "model_process" / "__main__.py"
-"""What it runs; the folder around it is its code, the only part of this program that it may read."""
+"""The script it runs. Its folder is the only part of this program that it may read."""
 LEAST_S = 1.0
-"""How long a message may at least wait until it is read, seconds."""
+"""The shortest time-out for sending a message, seconds."""
 KEPT_OUTPUT = 64 << 10
-"""Bytes of what the process prints that are kept, the last ones."""
+"""How much of the process's output is kept: its last bytes."""
 PASSED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """What a confined process runs, reads and may spend."""
+    """What a confined process runs, may read and may use."""
 
     name: str
-    """What messages call it."""
+    """The process's name in messages."""
     submission: Path
-    """The participant's files, to be read."""
+    """The participant's files, which it may read."""
     packages: Path | None
     """Where packages were installed for this run."""
     memory_mb: int
@@ -52,14 +52,14 @@ class Confinement:
     cpu_s: int
     """Processor time over all threads, seconds."""
     isolation: Isolation
-    """How firmly it has to be held in."""
+    """How strictly it must be isolated."""
 
 
 class ConfinedProcess:
-    """One process in a sandbox. After it has ended a new one is started with `start`."""
+    """One process in a sandbox. Once it has ended, `start` starts a new one."""
 
     def __init__(self, confinement: Confinement, siblings: Siblings | None = None) -> None:
-        """Take what it shares with others that live side by side."""
+        """Prepare a process; `siblings` are those that run side by side with it."""
         self._confinement = confinement
         self._siblings = siblings or Siblings()
         self._process: subprocess.Popen[bytes] | None = None
@@ -68,39 +68,39 @@ class ConfinedProcess:
         self._scratch: Path | None = None
         self._watch: Watch | None = None
         self._refusals: Refusals | None = None
-        # Several threads may have something to say.
+        # Several threads may send messages.
         self._sending = RLock()
         self._printed = bytearray()
         self.starts = 0
-        """How often it was started."""
+        """Number of starts."""
         self._deaf = False
         self._deadline = time.monotonic()
         self.killed = False
         """Whether something outside ended it."""
         self.waited_s = 0.0
-        """How long those that were ended had stood in line for a processor, seconds."""
+        """How long ended processes had waited for a processor, seconds."""
         self.refused: Counter[str] = Counter()
-        """System calls that were refused, by name."""
+        """How often each system call was refused, by name."""
         self.held: Isolated | None = None
-        """What holds it in; None before the first start."""
+        """How it is isolated; None before the first start."""
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether it can receive messages."""
         return self._process is not None
 
     @property
     def output(self) -> bytes:
-        """The last 64 KiB that it printed."""
+        """The last 64 KiB of its output."""
         return bytes(self._printed)
 
     @property
     def pid(self) -> int | None:
-        """Its process id; None where there is no process."""
+        """Its process id; None without a process."""
         return None if self._process is None else self._process.pid
 
     def start(self, *, again: bool = False) -> None:
-        """Start the process; one that is still there is ended. Not counted where it is to do the same `again`."""
+        """Start the process, ending any previous one. With `again`, a repeat of the same work, it is not counted."""
         self.stop()
         self.starts += not again
         self.killed = self._deaf = False
@@ -110,7 +110,7 @@ class ConfinedProcess:
         with theirs, self._siblings.starting() as alive:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
                 [sys.executable, "-s", "-P", str(MAIN), policy],
-                # A descriptor with a number of its own would tell one start from another.
+                # A separate descriptor would have a number by which the model could tell one start from another.
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -125,18 +125,18 @@ class ConfinedProcess:
         self._channel = ours
 
     def allow(self, timeout_s: float) -> None:
-        """Set the time left for all messages to and from the process."""
+        """Set the time limit for all further messages to and from the process."""
         self._deadline = time.monotonic() + timeout_s
 
     def check_sandbox(self) -> None:
-        """Hold what the process says of its sandbox, before anything of the participant's is touched, to the settings.
+        """Check the process's report about its sandbox against the settings, before any participant's file is opened.
 
         Raises
         ------
         IngestionError
-            When this machine cannot hold a process in as the settings require.
+            When this machine cannot isolate a process as the settings require.
         ChannelClosed, BadMessage, TimeoutError
-            When it says nothing of them.
+            When it sends no such report.
         """
         message = self._receive()
         body = message.body
@@ -165,30 +165,30 @@ class ConfinedProcess:
         ChannelClosed
             When there is no process.
         TimeoutError
-            When it does not read.
+            When the process does not read in time.
         """
         with self._sending:
             channel = self._channel  # another thread may be ending the process
             if channel is None:
                 raise ChannelClosed
             try:
-                # Frames may still be announced when a call has just ended.
+                # Frames may still be announced just after a call has ended.
                 channel.settimeout(max(LEAST_S, self._deadline - time.monotonic()))
                 send(channel, body, blob=blob, descriptor=descriptor)
             except TimeoutError:
-                # Whoever waits for a turn must not wait as long again.
+                # Other threads waiting to send must not wait as long again.
                 self._deaf = True
                 with contextlib.suppress(OSError):
                     channel.shutdown(socket.SHUT_RDWR)
                 raise
 
     def receive(self) -> Message:
-        """Wait for a message, as long as it was allowed.
+        """Wait for a message until the time limit.
 
         Raises
         ------
         ChannelClosed, BadMessage, TimeoutError
-            When none comes.
+            When no valid message arrives.
         """
         message = self._receive()
         if message.descriptor is not None:
@@ -202,17 +202,17 @@ class ConfinedProcess:
         return receive(self._channel, self._deadline)
 
     def used_s(self) -> float:
-        """Return the processor time of the process so far, all threads, seconds."""
+        """Return the processor time of all threads of the process so far, seconds."""
         return 0.0 if self.pid is None else used_s(self.pid)
 
     def kill(self) -> None:
-        """Kill the process; for other threads than the one that talks to it, which finds out and ends it in order."""
+        """Kill the process. For other threads: the one that talks to the process notices and cleans up."""
         process = self._process
         if process is not None:
             self._siblings.kill(process)
 
     def stop(self) -> None:
-        """End the process and everything that it started."""
+        """End the process and everything it started."""
         if self._channel is not None:
             self._channel.close()
             self._channel = None
@@ -226,7 +226,7 @@ class ConfinedProcess:
         if self._refusals is not None:
             self._refusals.stop()
             self._refusals = None
-        if self._drainer is not None:  # the last words may still be in the pipe
+        if self._drainer is not None:  # the last output may still be in the pipe
             self._drainer.join(timeout=1)
             self._drainer = None
         if self._scratch is not None:
@@ -234,12 +234,12 @@ class ConfinedProcess:
             self._scratch = None
 
     def end_badly(self, error: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:
-        """End the process and say why it gave no answer.
+        """End the process and return the reason why it gave no answer.
 
         Raises
         ------
         IngestionError
-            When others have filled the disk.
+            When other programs have filled the disk.
         """
         process, watch = self._process, self._watch
         status: int | None = None
@@ -291,7 +291,7 @@ class ConfinedProcess:
 
 
 def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
-    """Return a clean environment: nothing of ours leaks into it, and results do not depend on the host's settings."""
+    """Return a clean environment: none of our variables leak, and results do not depend on the host's settings."""
     cores = str(os.cpu_count() or 1)
     return {
         **{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
@@ -304,7 +304,7 @@ def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "OMP_NUM_THREADS": cores,
         "OPENBLAS_NUM_THREADS": cores,
-        # An idle thread turns in a loop for 2**20 cycles before it sleeps, not 2**26: 30 ms of a core that others need.
+        # Idle threads spin for 2**20 cycles before they sleep, not 2**26, which would waste 30 ms of a core.
         "OPENBLAS_THREAD_TIMEOUT": "20",
         "MKL_NUM_THREADS": cores,
     }

@@ -1,4 +1,4 @@
-"""Processor time of a run, and whether other programs delayed it: a busy machine is not the participant's fault."""
+"""Processor time of a run, and whether other programs delayed it, which is not the participant's fault."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from typing import Any
 from ingest.errors import Problem
 
 WAITED_SHARE = 0.25
-"""Of the run; a machine that makes its processes wait longer is busy ..."""
+"""A machine is busy if processes wait for a processor for at least this share of the run ..."""
 OWN_SHARE = 0.75
-"""... unless the run itself takes this share of all cores, or more: then its threads wait for each other."""
+"""... unless the run itself uses at least this share of all cores: then its threads wait for each other."""
 SHORT_OF_TIME = frozenset({"time_budget", "probes_not_reached"})
-"""Codes of what a run has no time for."""
+"""Codes of problems that mean a run was short of time."""
 AGAIN = "ask the organisers to run it again"
 
 
 @dataclass(frozen=True)
 class Processor:
-    """What a run has used so far. Seconds."""
+    """Processor use of a run so far, seconds."""
 
     model_s: float
-    """Processor time of the processes that held the submission, all threads, those that have ended."""
+    """Processor time of the submission's processes that have ended, over all threads."""
     ingestion_s: float
     """Processor time of this program."""
     waited_s: float | None
-    """How long their main threads stood in line for a processor; None where the system does not tell."""
+    """How long the main threads of both waited for a processor; None if unknown."""
     busy: bool
-    """Whether others had so much of the machine that the run was short of it."""
+    """Whether other programs slowed the run down."""
 
     def record(self) -> dict[str, Any]:
-        """Return it as `run.json` holds it."""
+        """Return the figures as written to `run.json`."""
         return {
             key: value if value is None or key == "busy" else round(value, 3) for key, value in asdict(self).items()
         }
@@ -49,14 +49,14 @@ class Meter:
         self._waited_s = waited_s(os.getpid())
 
     def read(self, elapsed_s: float, model_waited_s: float) -> Processor:
-        """Say what was used.
+        """Return what was used so far.
 
         Parameters
         ----------
         elapsed_s
             Seconds since the start of the run.
         model_waited_s
-            How long the processes that held the submission stood in line.
+            How long the submission's processes waited for a processor.
         """
         own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s
         model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s
@@ -68,17 +68,17 @@ class Meter:
 
 
 def is_busy(used_s: float, waiting_s: float, elapsed_s: float, count: int) -> bool:
-    """Tell whether others kept a run waiting: it stood in line for long, and not for its own threads."""
+    """Tell whether other programs delayed a run: it waited long for a processor, and not because of its own threads."""
     return waiting_s >= WAITED_SHARE * elapsed_s and used_s < OWN_SHARE * elapsed_s * count
 
 
 def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeouts: bool) -> list[Problem]:
-    """Charge a lack of time to the machine where the machine was busy, and say so.
+    """If the machine was busy, blame it for a lack of time, and add a warning.
 
     Parameters
     ----------
     problems
-        Of the whole run.
+        All problems of the run.
     timeouts
         Whether a call took too long.
     """
@@ -96,16 +96,16 @@ def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeout
 
 
 def waited_s(pid: int) -> float | None:
-    """Return how long the main thread of a process has stood in line for a processor; None where nobody tells."""
+    """Return how long the main thread of a process has waited for a processor, seconds; None if unknown."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
     return None
 
 
 def used_s(pid: int) -> float:
-    """Return the processor time of all threads of a process, seconds; 0 where nobody tells."""
+    """Return the processor time of all threads of a process, seconds; 0 if unknown."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        # State, parent and what follows them: the name before may hold spaces and brackets.
+        # Start after the process name, which may contain spaces and brackets.
         facts = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         return (int(facts[11]) + int(facts[12])) / os.sysconf("SC_CLK_TCK")
     return 0.0

@@ -1,7 +1,7 @@
-"""The calls that the sandbox refuses: answered as the rules say, and counted by name.
+"""Answer the system calls that the sandbox refuses, following the rules, and count them by name.
 
-The kernel asks the process that has the filter's listener, see seccomp_unotify(2). Where it has no listeners
-nothing is counted.
+The kernel forwards them to the process that owns the filter's listener; see seccomp_unotify(2). On kernels without
+listeners, nothing is counted.
 """
 
 import contextlib
@@ -18,20 +18,20 @@ from model_process.sandbox.syscalls import this_machine
 
 RECEIVE, SEND = 0xC0502100, 0xC0182101
 ASKED = struct.Struct("=QIIiIQ6Q")
-"""id, process, flags; number, architecture and place of the call; its arguments."""
+"""id, process, flags; the call's number, architecture and address; its arguments."""
 ANSWER = struct.Struct("=QqiI")
-"""id, value, minus the error, flags."""
+"""id, value, negated error, flags."""
 MOST = 100_000
-"""Calls of a process that are answered; after that they all fail as if the kernel did not have them."""
+"""The most calls of a process that are answered; later ones fail as if the kernel lacked them."""
 UNKNOWN, FURTHER = "unknown", "further"
-"""Stand for calls without a name here, and for what was not counted any more."""
+"""Names under which to count calls without a known name, and calls beyond the limit."""
 
 
 class Refusals:
-    """Answers for one process, in a thread of its own."""
+    """Answers one process's refused calls, in its own thread."""
 
     def __init__(self, listener: int, rules: dict[str, Rule], counts: Counter[str]) -> None:
-        """Take the listener's file descriptor and close it in the end; `counts` grows."""
+        """Start answering. Takes ownership of the listener's file descriptor; adds to `counts`."""
         machine = this_machine()
         self._names = {number: name for name, number in machine.numbers.items()} if machine else {}
         self._listener = listener
@@ -52,10 +52,10 @@ class Refusals:
         poller.register(self._listener, select.POLLIN)
         poller.register(self._waking, select.POLLIN)
         for _ in range(MOST):
-            # Anything else is the end: of whoever asks, or of this.
+            # Anything else means that the process has ended, or that we are to stop.
             if poller.poll() != [(self._listener, select.POLLIN)]:
                 break
-            # A call may have been given up meanwhile.
+            # The process may have abandoned the call meanwhile.
             with contextlib.suppress(OSError):
                 self._answer()
         else:

@@ -1,4 +1,4 @@
-"""Confined processes that live side by side: none is taken for what another one has left behind."""
+"""Confined processes that run side by side: cleaning up after one must not harm the others."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ class Siblings:
 
     def __init__(self, most: int = 1) -> None:
         self.most = most
-        """How many live at the same time at most."""
+        """How many run at the same time at most."""
         self.shared_before: set[Path] = set()
-        """What lay in the machine's shared memory before the first of them."""
+        """What the machine's shared memory held before the first process started."""
         self._turn = RLock()
         self._alive: set[int] = set()
 
     @contextlib.contextmanager
     def starting(self) -> Iterator[set[int]]:
-        """Take a turn to start one; its process id belongs into the set."""
+        """Hold the lock while starting a process; add its process id to the set."""
         with self._turn:
             if not self._alive:
                 self.shared_before = guard.shared_files()
             yield self._alive
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill one and its group; whoever talks to it finds out."""
+        """Kill a process and its group; whoever talks to it will notice."""
         with self._turn, contextlib.suppress(ProcessLookupError, PermissionError):
             if process.pid in self._alive:
                 os.killpg(process.pid, signal.SIGKILL)
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
-        """End one, with everything that it started."""
+        """End a process and everything it started, and remove what it left behind."""
         with self._turn:
             self.kill(process)
             process.wait()

@@ -16,61 +16,61 @@ from ingest.confined.guard import remove, shared_files
 from ingest.confined.siblings import Siblings
 
 PERIOD_S = 0.2
-# The frames that ingestion shares with the model count as the model's memory too.
+# Frames that ingestion shares with the model also count as the model's memory.
 SHARED_FRAMES_MB = 512
 SCRATCH_MB = 256
 SCRATCH_FILES = 10_000
 FILE_MB = 64
-"""Largest file that a model may write, MB."""
+"""The largest file that a model may write, MB."""
 OUTPUT_MB = 64
 THREADS = 512
 INGESTION_MB = 512
-"""What ingestion itself may add to the memory of its container, MB."""
+"""How much memory ingestion itself may use in its container, MB."""
 FLOOR_MB, FLOOR_FILES = 16, 500
-"""A disk with room for less than this is full, MB and number of files."""
+"""A disk counts as full with less free space (MB) or fewer free files than this."""
 PATIENCE_S = 2.0
-"""How long room may take to come back when files are gone: some file systems clean up later."""
+"""How long freeing space may take after files are deleted: some file systems clean up later."""
 DELETED = b" (deleted)"
-"""How a line of /proc/PID/maps ends whose file has no name any more."""
+"""The end of a line in /proc/PID/maps if the mapped file has been deleted."""
 COUNTED = ("RssAnon", "RssFile", "VmSwap", "VmPTE")
-"""Of /proc/PID/status, kB: in memory, moved out of it, and the tables that say what lies where. Shared memory is
-counted by what is mapped of it."""
+"""Fields of /proc/PID/status that count as memory, kB: resident, swapped, and page tables. Shared memory is counted
+from its mappings instead."""
 STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/memory.stat"))
-"""Of a container's memory, in the second and the first version of control groups; a machine has one of them."""
+"""A container's memory statistics, in versions 2 and 1 of control groups; a machine has one of them."""
 
 Excess = tuple[str, str, str]
-"""What a model used too much of, the limit, and the fix."""
+"""What a model used too much of, the limit, and how to fix it."""
 
 
 class Watch:
-    """Ends a model process that takes too much, and remembers why."""
+    """Kills a model process that exceeds a limit, and records why."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", scratch: Path, memory_mb: int, siblings: Siblings) -> None:
-        """Take those beside it, too: the container's memory is all of theirs."""
+        """Start watching. `siblings` are all models of the run, which share the container's memory."""
         self._most = siblings.most
         self._process = process
         self._scratch = scratch
         self._shared_before = siblings.shared_before
         self._memory_mb = memory_mb
         self._container_mb = _container_mb()
-        # Ingestion needs threads, too.
+        # Ingestion needs threads as well.
         self._threads = min(THREADS, (limits()["processes"] or 2 * THREADS) // 2)
         self._had_room = not _room(scratch).short
-        # Nothing of the submission has run yet.
+        # None of the submission's code has run yet.
         self._was_open = _unnamed(process.pid, scratch) is not None
         self._headless = False
         self._done = Event()
         self.printed_bytes = 0
-        """What the model has printed, counted by its reader."""
+        """Bytes that the model has printed, counted by whoever reads them."""
         self.reason: Excess | None = None
-        """What it took too much of; None while all is well."""
+        """Which limit was exceeded; None while all is well."""
         self.disk_filled = False
-        """Whether the model was ended because others have filled the disk."""
+        """Whether the model was killed because other programs filled the disk."""
         self._thread = Thread(target=self._look, daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop looking."""
+        """Stop watching."""
         self._done.set()
         self._thread.join()
 
@@ -78,7 +78,7 @@ class Watch:
         while not self._done.wait(PERIOD_S):
             try:
                 self.reason = self._too_much()
-            except Exception as error:  # noqa: BLE001 - nobody runs unwatched
+            except Exception as error:  # noqa: BLE001 - no model may run unwatched
                 self.reason = (f"an unreadable process state ({type(error).__name__})", "a readable state", "do less")
             before = _room(self._scratch)
             if self.reason is None and not (self._had_room and before.short):
@@ -87,14 +87,14 @@ class Watch:
                 os.killpg(self._process.pid, signal.SIGKILL)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(PATIENCE_S)
-            # At once: ingestion may be waiting for room.
+            # Without delay: ingestion may be waiting for space.
             remove(self._scratch)
             if self.reason is None:
                 self._blame(before)
             return
 
     def _blame(self, before: "_Room") -> None:
-        """Room that is given back was taken by the model, even if no count has seen it."""
+        """Blame the model for a full disk if its end frees space, even if no count had shown that."""
         until = time.monotonic() + PATIENCE_S
         while not (back := _room(self._scratch).since(before)) and time.monotonic() < until:
             time.sleep(PERIOD_S)
@@ -104,7 +104,7 @@ class Watch:
 
     def _too_much(self) -> Excess | None:
         pid = self._process.pid
-        # Threads that go on without the first one: the system tells nothing more of the process.
+        # If the main thread ends while others go on, the system reports nothing more about the process.
         status = _status(pid)
         headless = status.get("State", "").startswith("Z") and self._process.poll() is None
         if headless and self._headless:
@@ -136,16 +136,16 @@ class Watch:
 
 
 def _status(pid: int) -> dict[str, str]:
-    """Return what /proc/PID/status says, by name; nothing where nobody tells."""
+    """Return the fields of /proc/PID/status by name; empty if it cannot be read."""
     with contextlib.suppress(OSError):
-        # The name of a process may hold any sign but the end of a line.
+        # A process name may contain any character except a newline.
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").split("\n")
         return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
     return {}
 
 
 def _container_mb() -> int:
-    """Return the memory of all processes and of the kernel in a container of our own, MB; 0 where nobody tells."""
+    """Return the memory of all processes and the kernel in a container of our own, MB; 0 if unknown."""
     if not is_our_own():
         return 0
     size = 0
@@ -159,20 +159,20 @@ def _container_mb() -> int:
 
 @dataclass(frozen=True)
 class _Room:
-    """What is left of a disk."""
+    """Free space on a disk."""
 
     mb: int
-    """Of its space, MB."""
+    """Free space, MB."""
     files: int
-    """How many more it can hold; -1 where it sets no limit."""
+    """How many more files it can hold; -1 if unlimited."""
 
     @property
     def short(self) -> bool:
-        """Whether it is full."""
+        """Whether the disk counts as full."""
         return self.mb < FLOOR_MB or 0 <= self.files < FLOOR_FILES
 
     def since(self, before: "_Room") -> str:
-        """Say what came back; nothing where that is little."""
+        """Describe the space freed since `before`; empty if it is little."""
         mb, files = self.mb - before.mb, self.files - before.files
         return f"{mb} MB and {files} files" if mb >= FLOOR_MB // 2 or files >= FLOOR_FILES // 2 else ""
 
@@ -188,22 +188,22 @@ def _room(folder: Path) -> _Room:
 
 
 def _taken(file: os.stat_result) -> int:
-    """Return what a file takes of the disk, bytes: room beyond its end too, and what is yet to be written."""
+    """Return a file's disk use, bytes, including space allocated beyond its end and data not written yet."""
     return max(file.st_size, 512 * file.st_blocks)
 
 
 def _measure(folder: Path) -> tuple[int, int]:
-    """Return the number of entries below a folder and their size, MB; stops counting where it is too many anyway.
+    """Return the number of entries below a folder and their size, MB; stop counting once there are too many.
 
     Raises
     ------
     OSError
-        When something in it cannot be looked at.
+        When an entry cannot be read.
     """
     entries = size = 0
     waiting = [str(folder)]
     while waiting and entries <= SCRATCH_FILES:
-        # What is there at one moment may be gone at the next.
+        # Entries may disappear at any moment.
         with contextlib.suppress(FileNotFoundError), os.scandir(waiting.pop()) as found:
             for entry in found:
                 entries += 1
@@ -215,30 +215,30 @@ def _measure(folder: Path) -> tuple[int, int]:
 
 
 def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
-    """Return the size of scratch files that have no name any more, and of mapped memory without a file, MB.
+    """Return the size of deleted scratch files that are still in use, and of mapped shared memory without a file, MB.
 
-    None where the process cannot be looked into.
+    None if the process cannot be inspected.
     """
     files: dict[int, int] = {}
     shared = 0
     try:
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
-                # Not by its name: a path may be too long to be told.
+                # Not by name: a path may be too long to be reported.
                 file = entry.stat()
                 if file.st_nlink == 0 and stat.S_ISREG(file.st_mode) and file.st_dev != _device_of_frames():
                     files[file.st_ino] = _taken(file)
         maps = Path(f"/proc/{pid}/maps").read_bytes()
     except PermissionError:
         return None
-    except OSError:  # it has just ended, or this is no Linux
+    except OSError:  # it has just ended, or this is not Linux
         return 0, 0
-    # Names may hold any other sign.
+    # Names may contain any character except a newline.
     for line in maps.split(b"\n"):
         if line.endswith(DELETED):
             addresses, rights, _, _, inode, path = line.removesuffix(DELETED).split(maxsplit=5)
             if path.startswith(os.fsencode(scratch)):
-                # Nobody tells how large it is once it is closed.
+                # The size of a closed file is unknown, so assume the largest.
                 files.setdefault(int(inode), FILE_MB << 20)
             elif rights.endswith(b"s") and path.startswith((b"/dev/zero", b"/memfd:")):
                 start, end = (int(address, 16) for address in addresses.split(b"-"))
@@ -248,7 +248,7 @@ def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
 
 @cache
 def _device_of_frames() -> int:
-    """Return the device of memory without a file, in which ingestion shows frames."""
+    """Return the device number of memfd files, through which ingestion shares frames."""
     descriptor = os.memfd_create("frames")
     try:
         return os.fstat(descriptor).st_dev
@@ -257,7 +257,7 @@ def _device_of_frames() -> int:
 
 
 def _left_in_shared_memory_mb(before: set[Path]) -> int:
-    """Return the size of what appeared in the machine's shared memory, MB, where it is the model's alone."""
+    """Return the size of new files in the machine's shared memory, MB; 0 unless the container is ours alone."""
     if not is_our_own():
         return 0
     size = 0

@@ -1,4 +1,4 @@
-"""The last resort: if the run hangs, seal what is complete before the platform ends the job."""
+"""The last resort: if the run hangs, save what is complete before the platform ends the job."""
 
 import os
 import sys
@@ -9,26 +9,26 @@ from threading import Event, Lock, Thread
 RESERVE_S = 10.0
 SHARE = 0.95
 TEMPORARY_FAILURE = 75
-"""Exit code: it may go well the next time."""
+"""Exit code EX_TEMPFAIL: another attempt may succeed."""
 
 
 class Watchdog:
-    """Waits in a thread of its own; when time is up and nobody has stood it down, it rescues and ends the program."""
+    """Waits in its own thread; unless disarmed before time is up, it saves the run and ends the program."""
 
     def __init__(self, flush_partial_run: Callable[[], bool]) -> None:
-        """Take what seals the run; it returns whether every clip had its turn."""
+        """Take the function that saves the run and returns whether every clip had its turn."""
         self._rescue = flush_partial_run
         self._stood_down = Event()
-        # Whoever has it writes the end of the run; it is never given back.
+        # Whoever holds it writes the end of the run; it is never released.
         self._turn = Lock()
 
     def start(self, limit_s: float, elapsed_s: float) -> None:
-        """Begin to wait, `elapsed_s` seconds into the platform's limit; 10 s are left for the rescue, 5 % if less."""
+        """Start waiting, `elapsed_s` seconds into the platform's limit; the last 10 s, or 5 % if less, are reserved."""
         wait_s = max(limit_s - RESERVE_S, SHARE * limit_s) - elapsed_s
         Thread(target=self._watch, args=(max(0.0, wait_s),), daemon=True).start()
 
     def disarm(self) -> None:
-        """Say that the run has come to its end; does not return where the rescue has begun already."""
+        """Stop the watchdog at the end of a run; does not return if the rescue has already begun."""
         self._turn.acquire()
         self._stood_down.set()
 

@@ -1,1 +1,1 @@
-"""Ways to have a model asked: by one process, or by several side by side."""
+"""Query a model in one process, or in several running side by side."""

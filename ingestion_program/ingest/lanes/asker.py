@@ -1,4 +1,4 @@
-"""What a run asks with, whatever answers: what is asked, what comes back, and in which order."""
+"""The interface through which a run asks for predictions and explanations, of one model, several, or results."""
 
 from __future__ import annotations
 
@@ -18,78 +18,77 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asking:
-    """One question: a prediction of what is shown, and perhaps an explanation."""
+    """One question: predict for a clip, and explain if asked to."""
 
     shown: ClipSource
-    """A clip, or what is shown in its place."""
+    """A clip, or an altered copy of it."""
     explains: bool
-    """Whether an explanation is asked for too."""
+    """Whether to ask for an explanation too."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """All that is asked about one clip in one pass, in this order, of one process."""
+    """All questions about one clip in one pass, asked in this order in one process."""
 
     clip_id: str
-    """The clip."""
     askings: tuple[Asking, ...]
     """At least one."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a question."""
+    """The outcome of a question."""
 
     prediction: dict[str, float] | None = None
-    """Every target inside its range; None where there is no valid prediction."""
+    """A value within range for every target; None without a valid prediction."""
     explanation: Told | None = None
-    """The valid parts; None where none was asked for, or none came back."""
+    """The valid parts; None if none was asked for or returned."""
     problems: tuple[Problem, ...] = ()
     """Everything that was wrong."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """How long `predict` and `explain` took, as far as they were called."""
+    """How long `predict` and `explain` took, if they were called."""
     unreadable: bool = False
-    """Whether the clip's file is at fault."""
+    """Whether the clip's file cannot be decoded."""
     died: bool = False
-    """Whether the model has ended over it, so that it has to be started again."""
+    """Whether the model died while answering and must be restarted."""
     took_s: float = 0.0
-    """Seconds of the whole, with decoding and starting the model again."""
+    """Total time in seconds, including decoding and restarting the model."""
 
 
 @dataclass(frozen=True)
 class Pass:
-    """How a pass is asked."""
+    """Settings of one pass over the clips."""
 
     counts: bool
-    """Whether it is the first one, in which clips get their scores."""
+    """Whether this is the first pass, whose answers are scored."""
     call_s: float
-    """Seconds that a call may take."""
+    """Time limit of a call, seconds."""
     spare_s: float
-    """A model that has died is not started again with less time left, seconds."""
+    """A dead model is restarted only if at least this much time is left, seconds."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model that is ready."""
+    """A loaded model."""
 
     what: str
     """What was loaded, for the log."""
     load_s: float
-    """How long that took, seconds."""
+    """Loading time, seconds."""
     warm_up_s: float | None
-    """How long the first call took, which is no clip's own; None where there was none."""
+    """Duration of the warm-up call, which counts for no clip, seconds; None without one."""
     alone: bool
-    """Whether it asks that no other process holds it at the same time."""
+    """Whether the model asks to run in only one process at a time."""
     cores: float
-    """How many cores it kept busy in its first call; 1 where that was too short to tell."""
+    """Cores kept busy by the first call; 1 if the call was too short to tell."""
 
 
 class Asker(Protocol):
-    """Answers questions in their order, as far as there is time and a model."""
+    """Answers questions in order, as long as time remains and the model can run."""
 
     @property
     def explains(self) -> bool:
-        """Whether there is anything to ask explanations of."""
+        """Whether explanations can be asked for."""
 
     @property
     def runs_code(self) -> bool:
@@ -97,51 +96,51 @@ class Asker(Protocol):
 
     @property
     def faster(self) -> str:
-        """What messages advise where time runs out."""
+        """What messages advise when time runs out."""
 
     @property
     def stopped_by(self) -> Problem | None:
-        """Why the last pass ended early; None where time ran out."""
+        """Why the last pass ended early; None if time ran out."""
 
     @property
     def restarts(self) -> int:
-        """How often a model that had died was started again."""
+        """How often a dead model was restarted."""
 
     @property
     def workers(self) -> int:
-        """How many processes hold the model side by side, at most."""
+        """The largest number of processes that ran the model side by side."""
 
     @property
     def held(self) -> Isolated | None:
-        """What holds the model in; None before the first start."""
+        """How the model is isolated; None before the first start."""
 
     @property
     def refused(self) -> Counter[str]:
-        """System calls that it was refused, by name."""
+        """How often each system call was refused, by name."""
 
     @property
     def waited_s(self) -> float:
-        """How long the model's processes that were ended had stood in line for a processor, seconds."""
+        """How long the model's ended processes had waited for a processor, seconds."""
 
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
-        """Load the model, and ask it once about the first of the clips that can be decoded.
+        """Load the model and warm it up on the first clip that can be decoded.
 
         Raises
         ------
         LoadFailed
             When it cannot be loaded.
         IngestionError
-            When this machine cannot hold a model in as the settings require.
+            When this machine cannot isolate a model as the settings require.
         """
 
     def start_afresh(self, *, alone: bool = False) -> bool:
-        """Load the model in a new process, or in several unless `alone`; return whether that worked."""
+        """Load the model in new processes, or in a single one if `alone`; return whether that worked."""
 
     def has_time_to_start(self) -> bool:
-        """Tell whether there is time to load the model and to ask it once."""
+        """Tell whether there is time to load the model and ask one question."""
 
     def ask(self, works: Iterable[Work], how: Pass) -> Iterator[tuple[Work, int, Answer]]:
-        """Yield each work, the number of the question in it, and the answer, in the order of the works.
+        """Yield each clip's work, the index of the question in it, and the answer, in the order of `works`.
 
         Raises
         ------
@@ -150,25 +149,25 @@ class Asker(Protocol):
         """
 
     def remarks(self) -> list[Problem]:
-        """Return warnings about what was submitted as a whole."""
+        """Return warnings about the submission as a whole."""
 
     def output(self) -> bytes:
-        """Return the last of what the model printed."""
+        """Return the end of what the model printed."""
 
     def stop(self) -> None:
         """End all processes."""
 
 
 class Restarts:
-    """Counts how often a model that had died was started again."""
+    """Counts restarts of a dead model, up to a limit."""
 
     def __init__(self, limit: int, name: str, survivor: str) -> None:
-        """Take how often it may be, what messages call the model, and what they expect of it."""
+        """Set the limit, the model's name in messages, and what messages expect of the model."""
         self._limit, self._name, self._survivor = limit, name, survivor
         self.count = 0
 
     def one_more(self) -> Problem | None:
-        """Count one; return why there is none left."""
+        """Count one restart; if none is left, return the problem instead."""
         if self.count >= self._limit:
             found, fix = f"a {self._name} that died or hung too often", "look at the first failure in the log"
             return Problem("restarts_used_up", "run", "the remaining clips", found, self._survivor, fix)

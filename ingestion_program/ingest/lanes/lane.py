@@ -1,4 +1,4 @@
-"""One model process that is asked question after question, and started again where it has died."""
+"""One model process, asked one question at a time and restarted when it dies."""
 
 from __future__ import annotations
 
@@ -28,26 +28,32 @@ if TYPE_CHECKING:
     from model_process.sandbox import Isolated
 
 TELLING_S = 0.2
-"""A call that takes less tells nothing of the cores that a model keeps busy, seconds."""
+"""A shorter call does not show how many cores a model keeps busy, seconds."""
 _SPOILED = ("what decoding needs: threads or memory", "room for the decoder", "start fewer threads, use less memory")
 
 
 class Lane:
-    """Asks one model; see `Asker`."""
+    """Queries one model; see `Asker`."""
 
     workers = 1
 
     def __init__(self, model: ModelProcess, task: Task, clock: Clock, *, hidden: bool, beside: bool = False) -> None:
-        """Take whether messages must not name clips, as `hidden`.
+        """Prepare to query a model.
 
-        One of several `beside` each other looks no farther ahead than to its next clip, which no other can take then.
-        It counts no restarts: which one is the last is seen where all answers come together.
+        Parameters
+        ----------
+        hidden
+            Whether messages must not name clips.
+        beside
+            Whether other lanes run beside this one. It then looks only one question ahead, since no other lane can
+            take a clip that this one has fetched. It does not count restarts either: only `Lanes`, which sees all
+            answers in order, can tell which restart is the last.
         """
         self._model, self._task, self._clock, self._hidden = model, task, clock, hidden
         self._frames = model.frames
         self._ahead = 1 if beside else AHEAD_CLIPS + 1
         self._restarts = None if beside else Restarts(task.limits.restarts, model.name, model.survivor)
-        # Whether it was ended for no fault of its own.
+        # Whether the model was ended through no fault of its own.
         self._spared = False
         self._longest_s = 0.0
         self._began = time.monotonic()
@@ -107,7 +113,7 @@ class Lane:
             yield work, place, self.answer(work.askings[place], ahead, how)
 
     def may_go_on(self, how: Pass) -> bool:
-        """Tell whether another question can be asked; a model that has died is started again."""
+        """Tell whether another question can be asked; restart the model if it is dead."""
         self.stopped_by, self._began = None, time.monotonic()
         if self._clock.left_s() < self._longest_s + (0.0 if self._model.process.alive else how.spare_s):
             return False
@@ -121,12 +127,12 @@ class Lane:
         return self.stopped_by is None
 
     def answer(self, asking: Asking, ahead: Sequence[ClipSource], how: Pass) -> Answer:
-        """Ask one question, where `may_go_on` says so.
+        """Ask one question; call `may_go_on` first.
 
         Parameters
         ----------
         ahead
-            What will probably be shown next.
+            The clips that will probably be shown next.
 
         Raises
         ------
@@ -139,11 +145,11 @@ class Lane:
         return replace(answer, died=not self._model.process.alive and not self._spared, took_s=took_s)
 
     def rest(self) -> None:
-        """End the model until it is started again."""
+        """End the model's process; it can be started again."""
         self._model.stop()
 
     def kill(self) -> None:
-        """Have whatever is under way end soon; for other threads."""
+        """Kill the model's process, so that any call ends soon. Safe to call from another thread."""
         self._model.process.kill()
 
     def remarks(self) -> list[Problem]:
@@ -164,7 +170,7 @@ class Lane:
         self._model.start(self._timeout_s(self._task.limits.load_s))
 
     def _warm_up(self, clips: Sequence[ClipSource]) -> float | None:
-        """Ask once without counting it: a first call often compiles or loads, which is no clip's own time."""
+        """Make an uncounted first call: it often compiles or loads something, which no clip should be charged for."""
         for clip in clips:
             try:
                 facts = self._frames.begin(clip, [])
@@ -201,11 +207,11 @@ class Lane:
         return Answer(asked.prediction, asked.explanation, tuple(problems), seconds)
 
     def _undecoded(self, shown: ClipSource, problems: list[Problem], seconds: dict[str, float], how: Pass) -> Answer:
-        """Leave a clip out that cannot be decoded; where only the model kept it from being decoded, it has failed."""
+        """Leave out a clip that cannot be decoded; if it can be once the model has ended, the model has failed."""
         check_unchanged(shown, named=not self._hidden)
         if not how.counts:
             return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
-        self._model.stop()  # gives back what it took
+        self._model.stop()  # frees the resources it took
         if not is_readable(shown.path):
             self._spared = True
             return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)

@@ -1,6 +1,6 @@
-"""Several models side by side, each asked by a thread of its own; the answers come in the order of a single model.
+"""Several models side by side, each queried from its own thread. Answers come in the order a single model would give.
 
-What one model would not have answered, because it had died too often before, is not used.
+Answers that a single model could not have given, because it would have used up its restarts, are discarded.
 """
 
 from __future__ import annotations
@@ -27,40 +27,42 @@ if TYPE_CHECKING:
     from model_process.sandbox import Isolated
 
 CALM = 2.0
-"""Others run beside a model whose first call, so many times slower for each of them, would still end in time."""
+"""Safety factor: models run side by side only if the first call, slowed by this factor times the number of models,
+would still meet the call's time limit."""
 PAUSE_S = 0.05
 
 End = Exception | Problem | None
-"""Why a lane ended in the middle of a work: an error of this program, what stopped the model, or the end of time."""
+"""Why a lane stopped before it finished its work: an error in this program, a problem that stopped the model, or None
+when time ran out."""
 
 
 @dataclass(frozen=True)
 class _Taken:
-    """A work that a lane has taken."""
+    """A clip's work that a lane has taken."""
 
     work: Work
     said: SimpleQueue[Answer | End] = field(default_factory=SimpleQueue)
-    """Answer after answer, or why there are no more."""
+    """The answers one by one, or why there are no more."""
 
 
 class _Course:
-    """One pass: every lane takes the next work as soon as it can."""
+    """One pass: each lane takes the next clip's work as soon as it is free."""
 
     def __init__(self, works: Iterable[Work]) -> None:
         self.over = Event()
-        """Set when nobody wants answers any more."""
+        """Set when no more answers are wanted."""
         self._works = iter(works)
         self._turn = Lock()
         self._order: SimpleQueue[_Taken | Exception | None] = SimpleQueue()
 
     def works(self, mine: deque[_Taken]) -> Iterator[Work]:
-        """Yield the works of one lane; `mine` are those that it has not done yet."""
+        """Yield the work of one lane, clip by clip; unfinished work is kept in `mine`."""
         while (taken := self._take()) is not None:
             mine.append(taken)
             yield taken.work
 
     def taken(self) -> Iterator[_Taken]:
-        """Yield all works in their order."""
+        """Yield everything that lanes take, in the original order."""
         while (taken := self._order.get()) is not None:
             if isinstance(taken, Exception):
                 raise taken
@@ -70,7 +72,7 @@ class _Course:
         with self._turn:
             try:
                 work = None if self.over.is_set() else next(self._works, None)
-            except Exception as error:  # noqa: BLE001 - raised where its turn has come
+            except Exception as error:  # noqa: BLE001 - raised again in its turn
                 self._order.put(error)
                 return None
             taken = None if work is None else _Taken(work)
@@ -79,16 +81,16 @@ class _Course:
 
 
 class Lanes:
-    """Asks several models; see `Asker`."""
+    """Queries several models; see `Asker`."""
 
     explains = runs_code = True
     faster = ModelProcess.faster
 
     def __init__(self, lanes: Sequence[Lane], limits: Limits) -> None:
-        """Take the lanes, which run `beside` each other."""
+        """Use lanes made with `beside=True`."""
         self._lanes = list(lanes)
         self._limits = limits
-        # The kernel ends a model together with the thread that has started it.
+        # The kernel kills a model when the thread that started it exits.
         self._threads = [ThreadPoolExecutor(1) for _ in lanes]
         self._tasks: list[Future[Any]] = []
         self._starts: list[Future[Any]] = []
@@ -100,7 +102,7 @@ class Lanes:
 
     @property
     def restarts(self) -> int:
-        """See `Asker.restarts`; those that a single model would have needed."""
+        """See `Asker.restarts`; counts those that a single model would have needed."""
         return self._restarts.count
 
     @property
@@ -120,11 +122,11 @@ class Lanes:
 
     @property
     def waited_s(self) -> float:
-        """See `Asker.waited_s`; of the one that has waited longest."""
+        """See `Asker.waited_s`; the longest wait of any model."""
         return max(lane.waited_s for lane in self._lanes)
 
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
-        """See `Asker.start`. The first one tells whether others may run beside it."""
+        """See `Asker.start`. The first model's first call decides how many others may run beside it."""
         self._starts = [self._submit(0, self._lanes[0].start, clips)]
         loaded: Loaded = self._starts[0].result()
         calm = CALM * len(self._lanes) * (loaded.warm_up_s or 0.0) <= self._limits.call_s
@@ -138,7 +140,7 @@ class Lanes:
         return loaded
 
     def start_afresh(self, *, alone: bool = False) -> bool:
-        """See `Asker.start_afresh`. No process of before is left when the first new one starts."""
+        """See `Asker.start_afresh`. All old processes have ended before the first new one starts."""
         self._settle()
         for lane in self._lanes:
             lane.rest()
@@ -180,7 +182,7 @@ class Lanes:
         return self._lanes[0].remarks()
 
     def output(self) -> bytes:
-        """See `Asker.output`; one model after the other."""
+        """See `Asker.output`; the models' outputs, joined."""
         return b"".join(lane.output() for lane in self._lanes)
 
     def stop(self) -> None:
@@ -197,10 +199,10 @@ class Lanes:
         return task
 
     def _serve(self, number: int, course: _Course, how: Pass) -> None:
-        """Ask one model about all that it can take; in its thread."""
+        """Query one model, in its thread, until no work is left."""
         start = self._starts[number]
         if number > 0 and (start.exception() is not None or start.result() is False):
-            # The first one was loaded: a run does not depend on the others.
+            # The first model has loaded, and a run does not depend on the others.
             return
         self._asked.add(number)
         mine: deque[_Taken] = deque()
@@ -213,13 +215,13 @@ class Lanes:
                 if course.over.is_set():
                     return
             end = self._lanes[number].stopped_by
-        except Exception as error:  # noqa: BLE001 - raised where its turn has come
+        except Exception as error:  # noqa: BLE001 - raised again in its turn
             end = error
         for taken in mine:
             taken.said.put(end)
 
     def _settle(self) -> None:
-        """See that no lane is at work; what has no answer yet is not wanted any more."""
+        """Wait until no lane is busy, and abandon unanswered questions."""
         self._course.over.set()
         while wait(self._tasks, PAUSE_S).not_done:
             for lane in self._lanes:

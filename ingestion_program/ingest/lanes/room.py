@@ -1,4 +1,4 @@
-"""How many models a machine has room for: none of them gets less than it would get alone."""
+"""How many models fit on this machine, if each is to get as much as it would get alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ingest.confined.watch import INGESTION_MB, SCRATCH_MB, SHARED_FRAMES_MB, TH
 MEMORY = Path("/proc/meminfo")
 DEVICES = Path("/dev")
 GRAPHICS = ("nvidia[0-9]*", "kfd")
-"""Cards have memory of their own, and nobody says how much of it a model takes."""
+"""Device files of GPUs. They have their own memory, and no setting says how much of it a model takes."""
 
 
 def workers_for(wanted: int | None, memory_mb: int) -> int:
@@ -23,9 +23,9 @@ def workers_for(wanted: int | None, memory_mb: int) -> int:
     Parameters
     ----------
     wanted
-        At most so many; None for one a core, and a single one where there are graphics cards.
+        The most models to run; None for one per core, or a single one if the machine has a GPU.
     memory_mb
-        What each of them may take.
+        Memory limit of each model, MB.
     """
     if wanted is None:
         wanted = 1 if any(any(DEVICES.glob(name)) for name in GRAPHICS) else cores()
@@ -35,7 +35,7 @@ def workers_for(wanted: int | None, memory_mb: int) -> int:
         if memory is not None:
             room.append(memory // (memory_mb + SHARED_FRAMES_MB + INGESTION_MB))
     if container["processes"] is not None:
-        # As many again for ingestion.
+        # Ingestion may need as many again.
         room.append(container["processes"] // (2 * THREADS))
     return max(1, min(room))
 

@@ -1,4 +1,4 @@
-"""Submitted results, in the process that reads them: their files, opened in the sandbox, and asked as a model is."""
+"""Submitted results, which take a model's place: their files are opened in the sandbox and queried like a model."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ SUFFIX = ".mp4"
 
 
 class SubmittedResults:
-    """What replaces a participant's model."""
+    """Answers from submitted files in place of a participant's model."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class SubmittedResults:
         Raises
         ------
         Unreadable
-            When a file is not what its form says.
+            When a file does not have the format given by `form`.
         """
         explained = None if explanations is None else submission / explanations
         where = " or ".join(filter(None, (predictions, explanations)))
@@ -47,10 +47,10 @@ class SubmittedResults:
         self._entries = self._content.explanations or {}
         every = [*self._tables.values(), self._entries]
         self.names = {str(name) for table in every for name in table}
-        """The names of all clips with a description."""
+        """Names of all clips with an entry in any table."""
         unknown = sorted(self.names - {self._find(table, clip_id) for table in every for clip_id in clips})
         self.notes = dict.fromkeys(self._content.oddities, "")
-        """What there is to say of the files as a whole: what was found, by code; empty where the code says it all."""
+        """Findings about the files as a whole: details by code, empty if the code says it all."""
         if renamed:
             self.notes["target_renamed"] = f"the name {', '.join(renamed)}"
         if unknown:
@@ -60,17 +60,17 @@ class SubmittedResults:
             self.notes["results_unexplained"] = ""
 
     def predict(self, clip_id: str) -> dict[str, Any] | None:
-        """Return what is predicted for a clip; None where nothing is."""
+        """Return the prediction for a clip; None if there is none."""
         names = {target: self._find(table, clip_id) for target, table in self._tables.items()}
         return {target: self._tables[target][name] for target, name in names.items() if name is not None} or None
 
     def explain(self, clip_id: str, _: object = None) -> dict[str, Any]:
-        """Return how it is explained; empty where it is not.
+        """Return the explanation for a clip; empty if there is none.
 
         Raises
         ------
         Unreadable
-            When this cannot be read.
+            When its entry cannot be read.
         """
         name = self._find(self._entries, clip_id)
         with readable("explanation", "a readable entry"):
@@ -81,6 +81,6 @@ class SubmittedResults:
 
 
 def names_of(clip_id: str, older: str | None) -> list[str]:
-    """Return the names under which a clip may stand: its older name first, with and without `.mp4`."""
+    """Return the names under which a clip may be listed: its older name first, with and without `.mp4`."""
     names = [clip_id] if older is None else [older, clip_id]
     return [spelling for name in names for spelling in (name, name.removesuffix(SUFFIX), name + SUFFIX)]

@@ -1,4 +1,4 @@
-"""The content of a file of results, and errors for unreadable ones."""
+"""The content of submitted results, and errors for unreadable files."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,7 +12,7 @@ FIX = "write the files as docs/results_2017.md shows; test at home with `kit.py 
 
 
 class Unreadable(LoadFailure):
-    """A file, or an entry of one, is not what it should be; says which and why."""
+    """A file or an entry in it is invalid; says which and why."""
 
     def __init__(self, where: str, found: str, expected: str) -> None:
         super().__init__("results_unreadable", where=where, found=found[:300], expected=expected, fix=FIX)
@@ -29,13 +29,13 @@ def readable(where: str, expected: str) -> Iterator[None]:
     except Unreadable:
         raise
     except Exception as error:
-        # Otherwise only the type: the text of an exception may quote the file.
+        # Otherwise only the type: an exception's text may quote the file.
         found = str(error) if isinstance(error, PickleRefused) else type(error).__name__
         raise Unreadable(where, found, expected) from error
 
 
 def read_numbers(tables: dict[str, dict[str, Any]]) -> bool:
-    """Read numbers that are written as text; return whether there were any."""
+    """Convert numbers written as text, in place; return whether there were any."""
     any_text = False
     for table in tables.values():
         for name, value in table.items():
@@ -48,13 +48,13 @@ def read_numbers(tables: dict[str, dict[str, Any]]) -> bool:
 
 @dataclass(frozen=True)
 class Content:
-    """The opened files, whatever form they came in."""
+    """The content of the files, independent of their format."""
 
     predictions: dict[str, dict[str, Any]]
-    """The value of each clip, for each target."""
+    """Values by target, then by clip."""
     explanations: Mapping[str, Any] | None
-    """An entry for each clip; None where there is no such file."""
+    """An entry per clip; None without a file of explanations."""
     explain: Callable[[Any], dict[str, Any]]
-    """Makes of an entry what a model would have returned."""
+    """Converts an entry to what a model would have returned."""
     oddities: tuple[str, ...] = ()
-    """Codes of what is unusual."""
+    """Codes of unusual findings."""

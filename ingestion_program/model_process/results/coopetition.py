@@ -1,7 +1,7 @@
-"""The files of the 2017 coopetition: two pickles, as Python 2 wrote them.
+"""The file format of the 2017 coopetition: two pickles written by Python 2.
 
-Predictions are a dict of targets, each a dict of clips; explanations a dict of clips, each a text and a picture or
-None. RGB was asked for, and many pictures came as OpenCV reads them, as BGR.
+Predictions are a dict of targets, each a dict of clips. Explanations are a dict of clips, each a text and a picture or
+None. The rules asked for RGB, but many pictures are BGR, as OpenCV reads them.
 """
 
 import re
@@ -23,12 +23,12 @@ ORDER = re.compile(r"^\s*pictures\s*[:=]\s*(rgb|bgr)\s*$", re.IGNORECASE | re.MU
 
 
 def read_coopetition(predictions: Path, explanations: Path | None) -> Content:
-    """Open both pickles; pictures stay in the file until they are asked for.
+    """Open both pickles; pictures stay in the file until they are needed.
 
     Raises
     ------
     Unreadable
-        When one is no pickle of data, or holds something else.
+        When a file is not a pickle of plain data, or has another structure.
     """
     tables = _open(predictions, PREDICTIONS)
     for target, table in tables.items():
@@ -53,7 +53,7 @@ def _open(path: Path, expected: str) -> dict[str, Any]:
 
 
 def _stated_order(path: Path) -> str | None:
-    """Return `rgb` or `bgr` where a line says so, such as `pictures: bgr`."""
+    """Return `rgb` or `bgr` if a line such as `pictures: bgr` says so."""
     if path.is_symlink() or not path.is_file():
         return None
     with path.open("rb") as file:
@@ -62,7 +62,7 @@ def _stated_order(path: Path) -> str | None:
 
 
 def _parts(entry: object) -> tuple[Any, Any]:
-    """Return text and picture: a pair in 2017, a text alone in the sample without pictures."""
+    """Return text and picture: entries of 2017 are pairs, those of the sample without pictures only a text."""
     parts = entry if isinstance(entry, tuple | list) else (entry,)
     return (*parts, None, None)[:2]
 

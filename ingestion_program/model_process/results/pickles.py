@@ -1,9 +1,9 @@
-"""Read pickles of plain data without unpickling them: unpickling a stranger's file runs a stranger's code.
+"""Read pickles of plain data without unpickling them: unpickling an untrusted file runs untrusted code.
 
-A pickle is a program for a small stack machine. This is the standard library's, the one in Python, with only those of
-its steps that make data. A name in the file is never imported: it becomes one of our `stand_ins`, which hold data, or
-is refused. Why not a list of allowed names: NumPy's own functions believe what a pickle tells them, and a few forged
-bytes are enough to crash the process or worse. Protocols 0 to 5, as Python 2 and Python 3 write them.
+A pickle is a program for a small stack machine. This is the standard library's machine, in its Python version, with
+only the opcodes that make data. A name in the file is never imported: it is replaced by one of our `stand_ins`, which
+hold data, or refused. A list of allowed names would not be enough: NumPy's own functions trust what a pickle tells
+them, and a few forged bytes can crash the process or worse. Reads protocols 0 to 5, as written by Python 2 and 3.
 """
 
 import codecs
@@ -24,25 +24,26 @@ from model_process.results.stand_ins import OldString, PickleRefused, Stored, St
 __all__ = ["PickleRefused", "Stored", "StoredArray", "read_pickle"]
 
 Decode = Callable[[bytes], Any]
-"""Turns the bytes of a text or of data into what they stand for."""
+"""Decodes the bytes of a text or of data."""
 IN_THE_FILE = 64 << 10
-"""Texts and arrays of more bytes stay in the file until they are asked for."""
+"""Larger texts and arrays stay in the file until they are needed, bytes."""
 MOST_BYTES = 1 << 30
-"""The whole file. Explanations of 2,000 clips with pictures of 200 x 355 take 426 MB."""
+"""The largest file. Explanations of 2,000 clips with pictures of 200 x 355 take 426 MB."""
 MOST_READS = 8_000_000
-"""Steps and their arguments. Predictions of 6 targets for 6,000 clips take up to 700,000."""
+"""The most opcodes and arguments. Predictions of 6 targets for 6,000 clips take up to 700,000."""
 MOST_KEPT = 512 << 20
-"""Bytes of texts and arrays in memory, and of what stand-ins make: one text can become bytes a million times."""
+"""The most bytes of texts and arrays in memory, including what stand-ins make: a pickle can convert one text to bytes a
+million times."""
 MOST_VALUES = 2_000_000
-"""In the result, counted as often as they stand in it: ten lists inside each other can hold billions."""
+"""The most values in the result, counting repeated ones each time: ten nested lists can hold billions."""
 DEEPEST = 64
-"""Containers inside each other; something that contains itself has no end."""
+"""The deepest nesting of containers; it also stops on containers that contain themselves."""
 LARGEST_PIECE = 4 * stand_ins.LARGEST_ARRAY
-"""Bytes of a text or an array: an escaped byte takes up to four characters."""
+"""The most bytes of a text or an array in the file: an escaped byte takes up to four characters."""
 LONGEST_WORD = 512
-"""Bytes of a number or a name that is written as a line, and of anything else that is read in one go."""
+"""The most bytes of a number or a name written as a line, and of anything else read at once."""
 MOST_BITS = 128
-"""Of a whole number."""
+"""The most bits of an integer."""
 KNOWN_FILES = {
     b"PK\x03\x04": "a zip file",
     b"\x93NUMPY": "a NumPy file (.npy)",
@@ -58,23 +59,23 @@ KNOWN_FILES = {
 def read_pickle(source: bytes | Path) -> Any:  # noqa: ANN401 - plain data of any shape
     """Return the data of a pickle: dict, list, tuple, str, bytes, int, float, bool, None and NumPy arrays.
 
-    NumPy scalars become Python numbers, ordered dicts plain ones, and texts of Python 2 `str` (UTF-8, else Latin-1).
-    Of a file, long texts and large arrays are `Stored` and `StoredArray`: they are read when they are asked for, so
-    hundreds of megabytes cost little memory.
+    NumPy scalars become Python numbers, ordered dicts plain dicts, and Python 2 strings `str` (UTF-8, else Latin-1).
+    From a file, long texts and large arrays are returned as `Stored` and `StoredArray`, which read their data on
+    demand, so hundreds of megabytes cost little memory.
 
     Raises
     ------
     PickleRefused
-        When it is no pickle, holds anything but data, or goes beyond a limit.
+        When it is not a pickle, contains anything but data, or exceeds a limit.
     """
     file: BinaryIO
     if isinstance(source, bytes):
         file, keep = io.BytesIO(source), len(source)
     else:
-        file, keep = source.open("rb"), IN_THE_FILE  # open as long as something of it can be asked for
+        file, keep = source.open("rb"), IN_THE_FILE  # stays open while parts of it can be read
     try:
         return _Machine(_Source(file, keep)).load()
-    except Exception as error:  # noqa: BLE001 - whatever a step stumbles over is no fault of ours
+    except Exception as error:  # noqa: BLE001 - whatever an opcode raises is the file's fault
         said = (
             str(error)
             if isinstance(error, PickleRefused)
@@ -86,7 +87,7 @@ def read_pickle(source: bytes | Path) -> Any:  # noqa: ANN401 - plain data of an
 
 
 class _Source:
-    """The file, as the machine reads it: every length is checked before anything is allocated for it."""
+    """The file as the machine reads it; every length is checked before memory is allocated."""
 
     def __init__(self, file: BinaryIO, keep: int) -> None:
         self.file = file
@@ -105,11 +106,11 @@ class _Source:
 
     @property
     def left(self) -> int:
-        """Bytes that are not read yet."""
+        """Bytes not read yet."""
         return self._size - self.file.tell()
 
     def read(self, count: int) -> bytes:
-        """Read a step, or a small argument of one."""
+        """Read an opcode or a small argument."""
         self._reads += 1
         if self._reads > MOST_READS:
             raise PickleRefused(f"more than {MOST_READS} instructions and arguments")
@@ -119,20 +120,20 @@ class _Source:
         return data
 
     def readline(self, longest: int = LONGEST_WORD) -> bytes:
-        """Read a number or a name that ends with its line."""
+        """Read a number or a name up to the end of its line."""
         line = self.file.readline(longest + 1)
         if not line.endswith(b"\n"):
             raise PickleRefused("a line that is too long" if len(line) > longest else "a file that ends too early")
         return line
 
     def count(self, size: int) -> None:
-        """Count bytes that are held in memory from now on."""
+        """Count bytes that will be held in memory."""
         self._kept += size
         if self._kept > MOST_KEPT:
             raise PickleRefused(f"more than {MOST_KEPT} bytes of texts and arrays")
 
     def piece(self, length: int, decode: Decode) -> Any:  # noqa: ANN401 - what `decode` makes
-        """Read a text or bytes of a known length, or put that off where it is long."""
+        """Read a text or bytes of a known length; a long one stays in the file."""
         left = self.left
         if not 0 <= length <= min(left, LARGEST_PIECE):
             raise PickleRefused(f"a length of {length} bytes where only {left} remain")
@@ -144,7 +145,7 @@ class _Source:
         return stored
 
     def line(self, decode: Decode) -> Any:  # noqa: ANN401 - as above
-        """Read a text or bytes that end with their line, or put that off."""
+        """Read a text or bytes up to the end of the line; a long one stays in the file."""
         length = len(self.readline(LARGEST_PIECE))
         self.file.seek(-length, io.SEEK_CUR)
         piece = self.piece(length - 1, decode)
@@ -156,7 +157,7 @@ def _unquoted(data: bytes) -> OldString:
     if len(data) < 2 or data[:1] != data[-1:] or data[:1] not in {b"'", b'"'}:
         raise PickleRefused("a string without quotation marks")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of escapes that mean nothing: they stay as they are
+        warnings.simplefilter("ignore")  # about invalid escapes, which stay as they are
         return OldString(codecs.escape_decode(data[1:-1])[0])
 
 
@@ -165,7 +166,7 @@ _unescaped = partial(str, encoding="raw-unicode-escape")
 
 
 def _step(form: str, decode: Decode) -> Callable[["_Machine"], None]:
-    """Return a step that reads a length, and then as many bytes of a text or of data."""
+    """Return an opcode's function that reads a length, and then that many bytes of a text or of data."""
     size = struct.calcsize(form)
 
     def read(machine: "_Machine") -> None:
@@ -201,7 +202,7 @@ def _build(machine: "_Machine") -> None:
 
 
 class _Steps(dict[int, Callable[[Any], None]]):
-    """What each step does; any other is refused by its name."""
+    """The function of each opcode; any other opcode is refused by name."""
 
     def __missing__(self, code: int) -> Callable[[Any], None]:
         names = [info.name for info in pickletools.opcodes if ord(info.code) == code]
@@ -219,13 +220,13 @@ AS_THEY_ARE = b"".join((
     pickle.TUPLE2, pickle.TUPLE3, pickle.GET, pickle.BINGET, pickle.LONG_BINGET, pickle.BINPUT, pickle.LONG_BINPUT,
     pickle.MEMOIZE, pickle.GLOBAL, pickle.STACK_GLOBAL, pickle.STOP,
 ))  # fmt: skip
-"""Steps of the standard library that allocate no more than they read, and call nothing."""
+"""Opcodes of the standard library that allocate no more than they read, and call nothing."""
 
 
 class _Machine(pickle._Unpickler):
-    """The machine of the standard library, with fewer steps, and tables in place of dicts."""
+    """The standard library's machine, with fewer opcodes, and tables in place of dicts."""
 
-    # Of the standard library.
+    # Defined in the standard library.
     stack: list[Any]
     metastack: list[list[Any]]
     memo: dict[int, Any]
@@ -235,7 +236,7 @@ class _Machine(pickle._Unpickler):
     source: _Source
     dispatch = _Steps({code: pickle._Unpickler.dispatch[code] for code in AS_THEY_ARE})
     dispatch |= {
-        # Look no further: what a frame holds is read like anything else.
+        # Skip the frame's length: its content is read like anything else.
         pickle.FRAME[0]: lambda machine: machine.source.read(8),
         pickle.STRING[0]: lambda machine: machine.append(machine.source.line(_unquoted)),
         pickle.UNICODE[0]: lambda machine: machine.append(machine.source.line(_unescaped)),
@@ -270,15 +271,15 @@ class _Machine(pickle._Unpickler):
         return self._plain(value, 0)
 
     def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - a stand-in
-        """Return what stands for a name."""
+        """Return the stand-in for a name."""
         text = f"{module}.{name}"
-        known = text.replace("numpy._core.", "numpy.core.")  # as NumPy 2 says
+        known = text.replace("numpy._core.", "numpy.core.")  # NumPy 2's name
         if known not in stand_ins.NAMES:
             raise PickleRefused(f"the name {ascii(text)[1:-1][:200]}, which is not data")
         return stand_ins.NAMES[known]
 
     def _plain(self, value: object, depth: int) -> Any:  # noqa: ANN401 - as above
-        """Return a copy in which nothing is left of the machine; what is still in the file stays there."""
+        """Return a copy without the machine's own types, except data that are still in the file."""
         self._values += 1
         if depth > DEEPEST or self._values > MOST_VALUES:
             raise PickleRefused(f"more than {MOST_VALUES} values, or containers more than {DEEPEST} deep")

@@ -1,4 +1,4 @@
-"""Records as this challenge writes them, handed in as results: predictions.csv, explanations.jsonl and images/."""
+"""Results submitted in this challenge's own format: predictions.csv, explanations.jsonl and images/."""
 
 import contextlib
 import csv
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from model_process.results.content import Content, Unreadable, read_numbers, readable
 
-# OpenCV looks at it once, when it is loaded: a small file can be huge inside.
+# Limits decoding, since a small file can hold a huge picture. OpenCV reads the variable only when it is loaded.
 os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(4 << 20))
 import cv2
 
@@ -31,7 +31,7 @@ def read_records(predictions: Path, explanations: Path | None) -> Content:
     Raises
     ------
     Unreadable
-        When a file is not what docs/output_format.md says.
+        When a file does not follow docs/output_format.md.
     """
     lines = None if explanations is None else _read_lines(explanations)
     folder = predictions.parent
@@ -39,7 +39,7 @@ def read_records(predictions: Path, explanations: Path | None) -> Content:
 
 
 def _read_table(path: Path) -> dict[str, Any]:
-    """Return for each target the values of the clips."""
+    """Return the values of all clips by target."""
     with readable(path.name, PREDICTIONS), path.open(encoding="utf-8-sig", newline="") as file:
         header, *rows = [row for row in csv.reader(file, strict=True) if row] or [[]]
     if header[:1] != ["clip_id"] or len(set(header)) < len(header):
@@ -56,7 +56,7 @@ def _read_table(path: Path) -> dict[str, Any]:
 
 
 def _read_lines(path: Path) -> dict[str, bytes]:
-    """Return the record of each clip; parsed again where it is asked for, since that takes many times the memory."""
+    """Return each clip's record, unparsed: parsed records would take many times the memory."""
     lines: dict[str, bytes] = {}
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -94,7 +94,7 @@ def read_picture(path: Path) -> npt.NDArray[np.uint8]:
     Raises
     ------
     Unreadable
-        When it is no JPEG, or too large.
+        When the file is not a JPEG, or too large.
     """
     with path.open("rb") as file:
         data = file.read(LARGEST_PICTURE + 1)
@@ -108,5 +108,5 @@ def read_picture(path: Path) -> npt.NDArray[np.uint8]:
 
 
 def _is_regular(path: Path) -> bool:
-    """Whether a file lies there itself, in a folder that does."""
+    """Whether this is a regular file in a real folder: neither may be a link."""
     return path.is_file() and not path.is_symlink() and not path.parent.is_symlink()

@@ -1,7 +1,7 @@
-"""What stands on the stack of the pickle reader in place of the few names that data need; nothing is imported.
+"""Stand-ins that the pickle reader uses for the few names that plain data need; nothing is imported.
 
-A pickle may call these with whatever it likes. They check it, and hold data. Where their arguments do not fit, Python's
-own exceptions are refusals too. They compare, and never hash: the hash of a tuple a million deep ends the process.
+A pickle may call these with any arguments. They check the arguments and only hold data; any exception they raise
+refuses the pickle. They compare and never hash: hashing a tuple nested a million levels deep crashes the process.
 """
 
 import math
@@ -15,27 +15,27 @@ import numpy.typing as npt
 
 LARGEST_RANK = 8
 LARGEST_ARRAY = 16 << 20
-"""Bytes."""
+"""The largest array, bytes."""
 LARGEST_KEY = 1 << 60
-"""Of a dict; up to it all whole numbers have hashes of their own."""
+"""The largest numeric key of a dict; integers up to this have distinct hashes."""
 TYPE_CODE = re.compile(r"[<>|]?(b1|[iu][1248]|f[248])")
 PLAIN_TYPES = [
     (version, order, None, None, None, -1, -1, 0, *more) for version, more in ((3, ()), (4, (None,))) for order in "<>|"
 ]
-"""What a pickle says of a type of numbers: version and byte order, then that it has no fields and is nothing else."""
+"""States in which a pickle describes a plain numeric dtype: version, byte order, and no fields or other extras."""
 NDARRAY = object()
-"""Stands for a class that may only be an argument."""
+"""Stands for a class that may only be passed as an argument."""
 
 
 class PickleRefused(Exception):
-    """The file is not read; the text says what was found and where."""
+    """The pickle is refused; the text says what was found and where."""
 
 
 class OldString(bytes):
-    """A `str` of Python 2: text or bytes, depending on what is done with it."""
+    """A `str` of Python 2: text or bytes, depending on its use."""
 
     def text(self) -> str:
-        """Return it as text: UTF-8 if it can be that, else Latin-1."""
+        """Decode it as UTF-8 if valid, else as Latin-1."""
         try:
             return self.decode("utf-8")
         except UnicodeDecodeError:
@@ -44,29 +44,28 @@ class OldString(bytes):
 
 @dataclass(frozen=True)
 class Stored:
-    """A long text, or bytes, still in the file."""
+    """A long text or bytes, not yet read from the file."""
 
     file: BinaryIO
-    """The file."""
     offset: int
-    """Where it begins, bytes."""
+    """Where it begins in the file, bytes."""
     length: int
-    """How much it takes there, bytes."""
+    """Its length in the file, bytes."""
     decode: Callable[[bytes], Any]
-    """Turns that into what it stands for."""
+    """Decodes the bytes."""
 
-    def read(self) -> Any:  # noqa: ANN401 - what its place in the pickle asks for
-        """Return the text, the bytes, or the string of Python 2; only when the whole pickle has been read."""
+    def read(self) -> Any:  # noqa: ANN401 - what `decode` returns
+        """Return the text, bytes or Python 2 string. Call this only after the whole pickle has been read."""
         self.file.seek(self.offset)
         return self.decode(self.file.read(self.length))
 
 
 class Table(dict[Any, Any]):
-    """A dict whose keys are plain and different."""
+    """A dict whose keys are plain and distinct."""
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[object, object]] = ()) -> "Table":
-        """Return a table of keys and values."""
+        """Return a table of (key, value) pairs."""
         table = cls()
         for key, value in pairs:
             table[key] = value
@@ -76,7 +75,7 @@ class Table(dict[Any, Any]):
         key = as_text(key)
         if not isinstance(key, str | bytes | int | float | None):
             raise PickleRefused(f"a key that is {type(key).__name__}")
-        # Python finds larger numbers by their remainder: chosen ones all lie in one place, and adding them takes hours.
+        # Larger numbers are hashed by remainder: crafted keys could all collide, and adding them would take hours.
         if isinstance(key, int | float) and not abs(key) <= LARGEST_KEY:
             raise PickleRefused("a key that is a large number")
         if key in self:
@@ -85,14 +84,14 @@ class Table(dict[Any, Any]):
 
 
 class NumberType:
-    """The type of an array's numbers."""
+    """The dtype of an array."""
 
     def __init__(self, code: object, align: object, copy: object) -> None:
         word = as_text(code)
         if not isinstance(word, str) or not TYPE_CODE.fullmatch(word) or align not in (0, 1) or copy not in (0, 1):
             raise PickleRefused(f"the number type {ascii(word)[:40]}; booleans, integers and floats are read")
         self.dtype: np.dtype[Any] = np.dtype(word)
-        """NumPy's type, made from a checked word."""
+        """NumPy's dtype, made from a checked word."""
 
     def complete(self, state: Iterable[object]) -> None:
         """Add the byte order."""
@@ -102,33 +101,33 @@ class NumberType:
         self.dtype = self.dtype.newbyteorder(words[1])  # type: ignore[arg-type] # one of three words
 
     def numbers(self, data: bytes) -> npt.NDArray[Any]:
-        """Return the numbers that lie in `data`, in a row."""
-        # As a boolean, any byte but 0 and 1 would be neither true nor false.
+        """Return the numbers in `data` as a one-dimensional array."""
+        # A boolean stored as a byte other than 0 or 1 would be neither true nor false.
         return np.frombuffer(data, np.uint8) != 0 if self.dtype.kind == "b" else np.frombuffer(data, self.dtype)
 
 
 class StoredArray:
-    """An array whose bytes are known, or known to lie in the file."""
+    """An array whose bytes are in memory or still in the file."""
 
     def __init__(self) -> None:
         self.data: bytes | Stored | None = None
-        """The bytes; None until they are told, which in most pickles is later."""
+        """The bytes; None until they are set, which most pickles do after making the array."""
         self._array: npt.NDArray[Any] | None = None
 
     def complete(self, state: tuple[Any, ...]) -> None:
-        """Add what most pickles say of an array after making it."""
+        """Set the array's state, which most pickles give after making it."""
         if self.data is not None:
             raise PickleRefused("a second state for an array")
         _, shape, number_type, fortran, data = state
         self.fill(data, number_type, shape, "F" if fortran else "C")
 
     def fill(self, data: Any, number_type: Any, shape: Any, order: Any, axes: Any = None) -> None:  # noqa: ANN401
-        """Take what an array is made of: any objects at all, which are checked here."""
+        """Set the array's parts, which may be any objects, after checking them."""
         if not isinstance(number_type, NumberType) or not isinstance(data, bytes | Stored):
             raise PickleRefused("an array without a type, or whose content is not bytes")
         if not _whole(shape) or len(shape) > LARGEST_RANK or min(shape, default=0) < 0:
             raise PickleRefused("an array whose shape is not made of a few whole numbers")
-        # An axis of nothing must not hide how long another one is.
+        # An empty axis must not hide a huge one.
         size = math.prod(max(length, 1) for length in shape) * number_type.dtype.itemsize
         if size > LARGEST_ARRAY:
             raise PickleRefused(f"an array of {size} bytes; at most {LARGEST_ARRAY} are read")
@@ -137,12 +136,12 @@ class StoredArray:
         self.data, self._type, self._shape, self._order, self._axes = data, number_type, shape, order, axes
 
     def read(self) -> npt.NDArray[Any]:
-        """Return the array, in this machine's byte order; always the same one where its bytes are in memory.
+        """Return the array in this machine's byte order; always the same object if its bytes are in memory.
 
         Raises
         ------
         PickleRefused
-            When bytes and shape do not agree.
+            When bytes and shape do not match.
         """
         if self._array is not None:
             return self._array
@@ -161,7 +160,7 @@ class StoredArray:
 
 
 def _whole(numbers: object) -> bool:
-    """Whether this is a tuple of whole numbers; 0.0 and False are equal to 0."""
+    """Whether this is a tuple of integers; checks types, since 0.0 and False equal 0."""
     return isinstance(numbers, tuple) and all(type(number) is int for number in numbers)
 
 
@@ -188,7 +187,7 @@ def _scalar(number_type: object, data: object) -> float:
 
 
 def _encode(text: object, encoding: object = "latin1") -> bytes | Stored:
-    """Python 3 writes bytes for Python 2 as a text with one character a byte."""
+    """Return the bytes of a text: Python 3 writes bytes for Python 2 as text with one character per byte."""
     if as_text(encoding) not in ("latin1", "latin-1"):
         raise PickleRefused("bytes in an encoding other than Latin-1")
     if isinstance(text, Stored):
@@ -203,7 +202,7 @@ def _latin1(text: object) -> bytes:
 
 
 def as_text(value: object) -> object:
-    """Return a string of Python 2 as text, anything else as it is."""
+    """Return a Python 2 string as text, and anything else unchanged."""
     return value.text() if isinstance(value, OldString) else value
 
 
@@ -218,4 +217,4 @@ NAMES: dict[str, object] = {
     "__builtin__.bytes": lambda: b"",
     "builtins.bytes": lambda: b"",
 }
-"""All names that a pickle may use."""
+"""All names that a pickle may use, and their stand-ins."""

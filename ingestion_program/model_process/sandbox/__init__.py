@@ -1,8 +1,8 @@
-"""The sandbox around a participant's code, put up by the model process around itself before it imports anything else.
+"""The sandbox around a participant's code. The model process enters it before it imports anything else.
 
-Only what a process without any capability may do in the platform's container: resource limits, Landlock and seccomp.
-Nothing here can be taken back, and nothing of it is a promise where the kernel lacks it; what holds is returned.
-Landlock binds the calling thread only, so all of this happens before NumPy starts threads.
+It uses only what a process without capabilities may do in the platform's container: resource limits, Landlock and
+seccomp. None of it can be undone. A kernel may lack parts of it, so `enter_sandbox` returns what is in force. Landlock
+restricts only the calling thread and its children, so all of this happens before NumPy starts threads.
 """
 
 import os
@@ -19,67 +19,66 @@ ISOLATION_LEVELS: tuple[IsolationLevel, ...] = ("portable", "basic", "seccomp", 
 
 @dataclass(frozen=True)
 class SandboxPolicy:
-    """What is asked for."""
+    """The requested sandbox."""
 
     at_most: IsolationLevel
-    """The strongest level to use; tests and odd machines ask for less."""
+    """The strongest level to use; tests and unusual machines ask for less."""
     scratch: Path
     """The only folder that may be written to."""
     submission: Path
-    """The participant's files, to be read."""
+    """The participant's files, which it may read."""
     packages: Path | None
     """Where packages were installed for this run."""
     memory_mb: int
     """Private memory of the process, MB (2**20 bytes)."""
     file_mb: int
-    """Largest file that it may write, MB."""
+    """The largest file that it may write, MB."""
     cpu_s: int
     """Processor time over all threads, seconds."""
     parent: int
-    """Process id of ingestion; without it there is nobody left to answer to."""
+    """Process id of ingestion; when that ends, so does this process."""
     also_allowed: tuple[str, ...] = ()
-    """System calls that the settings add to those of `calls`."""
+    """System calls that the settings allow in addition to those in `calls`."""
 
     def record(self) -> dict[str, Any]:
-        """Return the fields as JSON can carry them."""
+        """Return the fields in a form that JSON can represent."""
         return {name: str(value) if isinstance(value, Path) else value for name, value in vars(self).items()}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "SandboxPolicy":
-        """Return the policy of a record."""
+        """Return the policy from its record."""
         paths = {name: record[name] and Path(record[name]) for name in ("scratch", "submission", "packages")}
         return cls(**{**record, **paths, "also_allowed": tuple(record["also_allowed"])})
 
 
 @dataclass(frozen=True)
 class Isolated:
-    """What holds."""
+    """The isolation in force."""
 
     level: IsolationLevel
-    """What holds a process."""
     landlock: int = 0
-    """The version of Landlock that watches over paths; 0 where none does."""
+    """The version of Landlock that protects paths; 0 without Landlock."""
 
     def __str__(self) -> str:
         return self.level
 
 
 Tell = Callable[[Isolated, int | None], object]
-"""Takes what holds, and the file descriptor of a listener that is told of every refused call and has to answer it; None
-where this kernel has no listeners."""
+"""Receives the isolation in force, and the file descriptor of a listener that must answer every refused call; None if
+the kernel has no listeners."""
 
 
 def enter_sandbox(policy: SandboxPolicy, tell: Tell | None = None) -> Isolated:
-    """Put up as much of the sandbox as this system has, up to `policy.at_most`; return what holds from now on.
+    """Enter as much of the sandbox as this system supports, up to `policy.at_most`; return what is in force.
 
     Parameters
     ----------
     policy
-        What is asked for.
+        The requested sandbox.
     tell
-        Whom to tell before anything else; None where nobody listens.
+        Called with the result as soon as it is known; None to skip that.
     """
-    from model_process.sandbox import limits  # noqa: PLC0415 - no part of a wall that is not asked for is loaded
+    from model_process.sandbox import limits  # noqa: PLC0415 - load only the parts in use
 
     def done(held: Isolated, listener: int | None = None) -> Isolated:
         if tell is not None:

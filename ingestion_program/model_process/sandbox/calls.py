@@ -1,7 +1,7 @@
-"""Which system calls a model may make, and what becomes of all others: the one table behind the filter.
+"""Which system calls a model may make, and how all others fail: the table behind the filter.
 
-What is not named here fails as on a kernel that does not have it, and the C library falls back to what it did before.
-Found by tracing CPython, NumPy, OpenCV, PyAV, scikit-learn, ONNX Runtime and PyTorch without a GPU.
+Calls not named here fail as on a kernel that lacks them, and the C library falls back to older ones. The list comes
+from tracing CPython, NumPy, OpenCV, PyAV, scikit-learn, ONNX Runtime and PyTorch without a GPU.
 """
 
 import errno
@@ -46,26 +46,26 @@ ALLOWED = {
     """,
     "pairs of sockets": "recvfrom recvmsg getsockname getpeername getsockopt shutdown",
 }
-"""Purpose -> calls that need no look at their arguments."""
+"""Calls allowed with any arguments, by purpose."""
 CHANGING_PATHS = """
     creat rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat rmdir
 """
-"""Allowed where Landlock watches over paths."""
+"""Calls allowed only if Landlock protects paths."""
 PRETENDED = """
     sched_setaffinity setpriority
 
     chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat setxattr lsetxattr
     fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
 """
-"""These do nothing and say that they did. A model that stands in its own way would pass for one that others keep
-waiting. Over attributes of files Landlock does not watch: copying would fail without them, and a model that could lock
-ingestion out of the clips could choose which ones count."""
+"""Calls that do nothing but report success. With real scheduling calls, a model could slow itself down and appear to be
+delayed by others. Landlock does not protect file attributes: a model could lock ingestion out of clips, and so choose
+which ones count. These calls cannot simply fail, since copying files needs them."""
 FORBIDDEN = {
-    # As if the machine had no process left: what libraries know how to cope with.
+    # As if the process limit were reached, which libraries can handle.
     errno.EAGAIN: "fork vfork",
-    # No sockets at all, local ones neither: other programs of the machine may listen there. Pairs are fine.
+    # No sockets, not even local ones: other programs on the machine may listen there. Socket pairs are fine.
     errno.EACCES: "execve execveat socket connect bind listen accept accept4",
-    # Nobody can look into their arguments: the C library then takes calls that can be looked into.
+    # A filter cannot inspect their arguments. The C library falls back to calls whose arguments it can.
     errno.ENOSYS: "clone3 openat2 io_uring_setup io_uring_enter io_uring_register",
     errno.EPERM: """
         ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_open pidfd_getfd
@@ -81,112 +81,112 @@ FORBIDDEN = {
         request_key keyctl personality modify_ldt uselib lookup_dcookie syslog vhangup
     """,
 }
-"""Error -> calls that would open a wall, which no setting allows: those of other processes, what would outlive this
-one or changes strangers' files, and those of the system."""
+"""Calls that would break the sandbox, by error; no setting allows them. They affect other processes, outlive this one,
+change other users' files, or administer the system."""
 
 QUIET = frozenset({"clone3", "openat2"})
-"""Refused calls that the C library makes by itself: they say nothing of a model."""
+"""Refused calls that the C library makes on its own, so they say nothing about the model."""
 
 ALL_BITS = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
 class Check:
-    """What one argument must be; of its 64 bits the lower half is looked at, as the kernel does for these calls."""
+    """A condition on one argument; only the lower 32 bits are checked, as the kernel does for these calls."""
 
     argument: int
-    """Its position, from 0."""
+    """The argument's position, from 0."""
     values: tuple[int, ...]
-    """What it is compared with."""
+    """Values to compare with."""
     error: int
-    """What the call fails with."""
+    """The error if the check fails."""
     mask: int = ALL_BITS
-    """The bits that are compared."""
+    """Bits to compare."""
     among: bool = True
-    """Whether it must be one of the values, or none of them."""
+    """Whether the argument must be one of the values, or else none of them."""
 
 
 Rule = tuple[Check, ...] | int
-"""The checks that a call must pass, none for a call that is allowed; or the error that it ends in, 0 for a pretence."""
+"""The checks that a call must pass, empty if it is allowed; or the error it fails with, 0 if success is pretended."""
 
 MAP_SHARED, MAP_ANONYMOUS, MAP_GROWSDOWN = 0x1, 0x20, 0x100
 CLOSE_RANGE_UNSHARE = 2
 MADVISE = (
-    # do not need, free, huge pages or none: the frequent ones first
+    # dontneed, free, (no) huge pages: the frequent ones first
     *(4, 8, 14, 15),
-    # normal, random, sequential, will need; (no) fork, (no) dump, (no) wipe
+    # normal, random, sequential, willneed; (no) fork, (no) dump, (no) wipe on fork
     *(0, 1, 2, 3, 10, 11, 16, 17, 18, 19),
-    # populate to read or write, guard pages
+    # populate for reading or writing, guard pages
     *(22, 23, 102, 103),
 )
 FADV_DONTNEED = 4
 PRETENCE = 0
-"""In the place of an error."""
+"""Given as the error: pretend success."""
 LIMITS: dict[str, Rule] = {
-    # Shared memory without a file belongs to no limit of the process, and can be given up without being freed.
+    # Anonymous shared memory counts towards no limit of the process, and can be unmapped without being freed.
     "mmap": (
         Check(3, (MAP_SHARED | MAP_ANONYMOUS,), errno.EPERM, mask=MAP_SHARED | MAP_ANONYMOUS, among=False),
-        # Counted as a stack.
+        # Would be counted as stack.
         Check(3, (0,), errno.EPERM, mask=MAP_GROWSDOWN),
     ),
-    # Open files of a thread's own.
+    # Would give a thread its own table of open files.
     "close_range": (Check(2, (0,), errno.EPERM, mask=CLOSE_RANGE_UNSHARE),),
-    # Neither what is in the page cache nor the memory of others can be told to go.
+    # A model must not evict the page cache or other processes' memory.
     "madvise": (Check(2, MADVISE, errno.EINVAL),),
     "fadvise64": (Check(3, (FADV_DONTNEED,), errno.EPERM, among=False),),
-    # Room on the disk that is in no file's length.
+    # Could take disk space that no file's length shows.
     "fallocate": (Check(1, (0,), errno.EOPNOTSUPP),),
-    # RWF_NOWAIT tells what is in the page cache.
+    # RWF_NOWAIT reveals what is in the page cache.
     "preadv2": (Check(5, (0,), errno.EOPNOTSUPP),),
     "pwritev2": (Check(5, (0,), errno.EOPNOTSUPP),),
 }
-"""Calls that are looked into for the sake of limits; a setting can allow them as they are."""
+"""Calls checked to enforce limits; a setting can allow them with any arguments."""
 
 CLONE_FILES, CLONE_THREAD, CLONE_NAMESPACES = 0x400, 0x10000, 0x7E020000
 AF_UNIX, SOL_SOCKET = 1, 1
-# Sizes and time limits of both kinds, and who sends: no programs that are attached to a socket.
+# Buffer sizes and timeouts, for both directions, and sender credentials; no attaching of BPF programs.
 SOCKET_OPTIONS = (7, 8, 16, 20, 21, 66, 67)
 PRCTL = (
-    # names of the thread and of memory; time slack, huge pages
+    # names of threads and of memory, timer slack, huge pages
     *(15, 16, 0x53564D41, 29, 30, 41, 42),
     # read only: death signal, dumpable, seccomp, capabilities, no new privileges, vectors, speculation, tags
     *(2, 3, 21, 23, 39, 51, 52, 56),
 )
 FCNTL = (
-    # copies, flags, locks of both kinds, pipes' sizes, seals
+    # duplicates, flags, both kinds of locks, pipe sizes, seals
     *(0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1033, 1034),
 )
 LOCKS = (6, 7, 37, 38)
 CLOCKS = "clock_gettime clock_getres clock_nanosleep timer_create"
-# Those of other processes have larger numbers: how long ingestion has worked tells one start from another.
+# Clocks of other processes have larger numbers. Ingestion's clock would let a model tell one start from another.
 OWN_CLOCKS = 0xF
-# Terminals: settings, controlling one, typing for somebody else, pasting, console, discipline.
+# Terminals: settings, controlling terminal, faking input, pasting, console, line discipline.
 TERMINAL_IOCTLS = (0x5402, 0x5403, 0x5404, 0x540E, 0x5412, 0x541C, 0x541D, 0x5423)
-# By the second byte: flags and attributes of files (f, X, v, Btrfs, F2FS), sockets, whose signals go to others, page
-# faults and virtual machines.
+# By the second byte: file flags and attributes (f, X, v, Btrfs, F2FS); sockets, which can send signals to other
+# processes; page faults; virtual machines.
 IOCTL_TYPES = (0x6600, 0x5800, 0x7600, 0x9400, 0xF500, 0x8900, 0xAA00, 0xAE00)
-# Nobody could count or remove what lies in a folder whose owner may not look into it.
+# Without its owner's rights, nobody could count or remove the content of a folder.
 OWNERS_RIGHTS = 0o700
 O_ACCESS, O_TRUNC = 0o3, 0o1000
 WRITING = 0o1 | 0o2 | 0o100 | O_TRUNC | 0o2000  # O_WRONLY, O_RDWR, O_CREAT, O_APPEND
 
 
 def _walls(pid: int) -> dict[str, Rule]:
-    """Return the calls that are looked into for the sake of the sandbox; no setting takes that away."""
+    """Return the rules of calls checked to keep the sandbox closed; no setting can lift them."""
     own = Check(0, (0, pid), errno.EPERM)
     return {
         "clone": (
-            # Threads that share their open files, which the watch counts.
+            # Only threads that share their open files, which `Watch` counts.
             Check(0, (CLONE_THREAD | CLONE_FILES,), errno.EAGAIN, mask=CLONE_THREAD | CLONE_FILES),
             Check(0, (0,), errno.EPERM, mask=CLONE_NAMESPACES),
         ),
-        # Pretended, as above, but for the time of now: whoever touches a file makes it where that fails.
+        # Pretended, as above, except with the current time: programs that touch a file create it if that fails.
         "utimensat": (Check(2, (0,), errno.EPERM, among=False), Check(2, (0,), PRETENCE)),
         "kill": (own,),
         "tgkill": (Check(0, (pid,), errno.EPERM),),
         "prlimit64": (own,),
         "prctl": (Check(0, PRCTL, errno.EPERM),),
-        # Locks of parts of files are kernel memory that nobody counts, and keep no thread of the same process out.
+        # Locks on parts of files take uncounted kernel memory, and do not exclude threads of the same process.
         "fcntl": (Check(1, FCNTL, errno.EPERM), Check(1, LOCKS, PRETENCE, among=False)),
         **dict.fromkeys(CLOCKS.split(), (Check(0, (0,), errno.EINVAL, mask=ALL_BITS ^ OWN_CLOCKS),)),
         "ioctl": (
@@ -196,19 +196,19 @@ def _walls(pid: int) -> dict[str, Rule]:
         "umask": (Check(0, (0,), errno.EPERM, mask=OWNERS_RIGHTS),),
         "socketpair": (Check(0, (AF_UNIX,), errno.EACCES),),
         "setsockopt": (Check(1, (SOL_SOCKET,), errno.ENOPROTOOPT), Check(2, SOCKET_OPTIONS, errno.ENOPROTOOPT)),
-        # To the other end of a pair: with an address it could reach any local socket.
+        # Only to the other end of a pair: with an address, it could reach any local socket.
         "sendto": (Check(5, (0,), errno.EACCES),),
     }
 
 
 def _paths(landlock: int) -> dict[str, Rule]:
-    """Return the calls that change files by path: nobody watches over them without Landlock."""
+    """Return the rules of calls that change files by path, which nothing else restricts without Landlock."""
     watched = landlock > 0
 
     def opening(flags: int) -> tuple[Check, ...]:
         if not watched:
             return (Check(flags, (0,), errno.EACCES, mask=WRITING),)
-        # Before its third version Landlock has no word for emptying a file, by path or while opening it to be read.
+        # Before version 3, Landlock cannot forbid truncating a file, by path or when opening it for reading.
         return (Check(flags, (O_TRUNC, O_TRUNC | O_ACCESS), errno.EACCES, mask=O_TRUNC | O_ACCESS, among=False),)
 
     def making(mode: int) -> Rule:
@@ -221,16 +221,16 @@ def _paths(landlock: int) -> dict[str, Rule]:
 
 
 def rules(pid: int, landlock: int, also_allowed: tuple[str, ...] = ()) -> dict[str, Rule]:
-    """Return the rule of every call that is not answered as if the kernel did not have it.
+    """Return the rule of every call that the sandbox knows; all others fail as if the kernel lacked them.
 
     Parameters
     ----------
     pid
-        This process: it may signal itself, and no other.
+        This process, which may signal only itself.
     landlock
-        The version of Landlock that watches over paths; 0 where none does.
+        The version of Landlock that protects paths; 0 without Landlock.
     also_allowed
-        Names of `addable` calls.
+        Names of `addable` calls to allow as well.
     """
     refused = {name: code for code, names in FORBIDDEN.items() for name in names.split()}
     allowed: dict[str, Rule] = {name: () for names in ALLOWED.values() for name in names.split()}
@@ -239,7 +239,7 @@ def rules(pid: int, landlock: int, also_allowed: tuple[str, ...] = ()) -> dict[s
 
 
 def refusal(rule: Rule, arguments: Sequence[int]) -> int:
-    """Return the error in which a call with these arguments ends; 0 where it passes."""
+    """Return the error with which a call with these arguments fails; 0 if it passes."""
     if isinstance(rule, int):
         return rule
     for check in rule:
@@ -250,11 +250,11 @@ def refusal(rule: Rule, arguments: Sequence[int]) -> int:
 
 
 def known() -> set[str]:
-    """Return the names of all system calls of all machines."""
+    """Return the names of all system calls on all architectures."""
     return {name for machine in MACHINES.values() for name in machine.numbers}
 
 
 def addable() -> set[str]:
-    """Return the names of the calls that a setting may allow: no wall falls with them, at most a limit."""
+    """Return the names of calls that a setting may allow: they may weaken a limit, but not break the sandbox."""
     refused = {name for names in FORBIDDEN.values() for name in names.split()} | set(PRETENDED.split())
     return known() - refused - _walls(0).keys() - _paths(0).keys()

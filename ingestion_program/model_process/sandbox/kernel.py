@@ -1,4 +1,4 @@
-"""Calls of the Linux kernel that Python has no function for."""
+"""Linux system calls for which Python has no function."""
 
 import ctypes
 import os

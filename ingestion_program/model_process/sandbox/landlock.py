@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION_FLAG = 1
 NEWEST = 7
-"""The newest version that is known here; a later one is used as if it were this one."""
+"""The newest version supported here; later ones are used as if they were this one."""
 RULE_PATH_BENEATH = 1
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 REMOVE_DIR, REMOVE_FILE, MAKE_DIR, MAKE_REG = 1 << 4, 1 << 5, 1 << 7, 1 << 8
 REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
-# All rights of the first version: also making devices, sockets, pipes and links, which nobody gets.
+# All rights of the first version, including making devices, sockets, pipes and links, which are never granted.
 FIRST_VERSION = (1 << 13) - 1
 READ = READ_FILE | READ_DIR
 WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | REFER | TRUNCATE
 DEVICE = READ_FILE | WRITE_FILE | IOCTL_DEV
-# A right that speaks of what is inside a folder is refused for a file.
+# The rights that apply to a file; the kernel rejects rules that grant a folder's rights on a file.
 OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 TCP_BIND_AND_CONNECT = 0b11
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
-# What an interpreter and its libraries read. /proc/self is this process alone: others stay invisible. Nothing that
-# remembers what was before this process began, such as the last process id or the most memory of a container.
+# What an interpreter and its libraries read. /proc/self shows this process only. Left out is anything that reveals what
+# happened before this process began, such as the last process id or a container's peak memory.
 SYSTEM = (
     *("/usr", "/lib", "/lib64", "/lib32", "/opt", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl"),
     *("/etc/nsswitch.conf", "/etc/passwd", "/etc/os-release", "/etc/mime.types"),
@@ -44,8 +44,8 @@ SYSTEM = (
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
     *("/dev/zero", "/dev/random", "/dev/urandom"),
 )
-# Holds the locks of multiprocessing.
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of the system, not a temporary file of ours
+# Locks of multiprocessing live here.
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a system folder, not a temporary file of ours
 DEVICES = ("/dev/null", "/dev/full", "/dev/dri", "/dev/kfd")
 
 
@@ -55,12 +55,12 @@ class _Ruleset(ctypes.Structure):
 
 class _PathBeneath(ctypes.Structure):
     _pack_ = 1
-    _layout_ = "ms"  # what Python takes `_pack_` for, and wants to be told from 3.14 on
+    _layout_ = "ms"  # implied by `_pack_`; Python 3.14 and later want it stated
     _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 
 def version() -> int:
-    """Return the version of Landlock that is used, the kernel's or ours; 0 where there is none."""
+    """Return the version of Landlock in use, at most `NEWEST`; 0 without Landlock."""
     try:
         return min(NEWEST, kernel.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_FLAG)))
     except OSError:
@@ -68,9 +68,9 @@ def version() -> int:
 
 
 def restrict(policy: "SandboxPolicy") -> int:
-    """Leave this process the files it needs; return the version that sees to it, 0 where none does.
+    """Restrict this process to the files it needs; return the version of Landlock in use, 0 without Landlock.
 
-    Binds this thread and all later ones.
+    Applies to this thread and those it starts.
     """
     abi = version()
     if abi == 0:
@@ -108,8 +108,8 @@ def _handled(abi: int) -> int:
 
 def _rules(policy: "SandboxPolicy") -> Iterator[tuple[Path, int]]:
     own = Path(__file__).resolve().parent.parent
-    # Not all of sys.path: a package that is installed as a link to a checkout would open the checkout, labels included.
-    # Its own folders stay readable for the imports that follow; the rest of the program is nobody's business.
+    # Not all of sys.path: a package installed as a link to a checkout would expose the checkout, labels included.
+    # The folder of this code stays readable for later imports, but not the rest of the program.
     interpreter = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
     for path in {*interpreter, own, policy.submission, policy.packages or own}:
         yield path, READ
@@ -117,7 +117,7 @@ def _rules(policy: "SandboxPolicy") -> Iterator[tuple[Path, int]]:
         yield Path(name), READ
     yield policy.scratch, WRITE
     if policy.parent == 1:
-        # A container of our own, where ingestion sweeps it. Elsewhere it holds what is others'.
+        # Only in a container of our own, where ingestion cleans it. Elsewhere it holds other programs' files.
         yield SHARED_MEMORY, WRITE & ~(MAKE_DIR | REMOVE_DIR)
     for name in (*DEVICES, *(str(path) for path in Path("/dev").glob("nvidia*"))):
         yield Path(name), DEVICE | READ_DIR
@@ -127,7 +127,7 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        # This system does not have it.
+        # This system lacks the path.
         return
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""Limits of the process itself: memory, files, processor time, and its end together with ingestion's."""
+"""Limits on this process: memory, files and processor time. It also ends when ingestion does."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ OPEN_FILES = 256
 
 
 def limit_resources(policy: "SandboxPolicy") -> None:
-    """Set limits that cannot be raised again. Address space is left alone: runtimes reserve far more than they use."""
+    """Set limits that cannot be raised again. Address space is unlimited: runtimes reserve far more than they use."""
     import resource  # noqa: PLC0415 - Unix only
 
     mebibyte = 1 << 20
@@ -24,11 +24,11 @@ def limit_resources(policy: "SandboxPolicy") -> None:
         "RLIMIT_FSIZE": (policy.file_mb * mebibyte,) * 2,
         "RLIMIT_NOFILE": (OPEN_FILES,) * 2,
         "RLIMIT_CORE": (0, 0),
-        # The hard limit a little later: a process may ignore the first signal.
+        # The hard limit is a little higher: a process may ignore the first signal.
         "RLIMIT_CPU": (policy.cpu_s, policy.cpu_s + 5),
     }
     for name, (soft, hard) in wanted.items():
-        # Already lower outside, or unknown on this system: then it stays as it is.
+        # A limit that is already lower, or unknown on this system, stays as it is.
         with contextlib.suppress(ValueError, OSError, AttributeError):
             resource.setrlimit(getattr(resource, name), (soft, hard))
 
@@ -38,11 +38,11 @@ def kill_on_parent_exit(parent: int) -> None:
     with contextlib.suppress(OSError):
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        # It ended before the line above.
+        # Ingestion ended before the line above.
         os._exit(1)
 
 
 def prefer_oom_kill() -> None:
-    """Offer this process to the kernel when the machine's memory ends, rather than ingestion."""
+    """If the machine runs out of memory, have the kernel kill this process rather than ingestion."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")

@@ -1,7 +1,7 @@
-"""A seccomp filter: system calls that no model needs end in an error from now on.
+"""A seccomp filter: system calls that no model needs fail once it is installed.
 
-The filter is a classic BPF program that is put together here, so the image needs no library for it. See seccomp(2)
-and the kernel's documentation, userspace-api/seccomp_filter.
+The filter is a classic BPF program built here, so the image needs no library for it. See seccomp(2) and the kernel's
+documentation, userspace-api/seccomp_filter.
 """
 
 import ctypes
@@ -13,23 +13,23 @@ from model_process.sandbox import kernel
 from model_process.sandbox.calls import ALL_BITS, PRETENCE, QUIET, Check, Rule
 from model_process.sandbox.syscalls import Machine, this_machine
 
-# Instructions of BPF: load a 32-bit word, keep some bits, jump always / if equal / if greater or equal, return.
+# BPF instructions: load a 32-bit word, mask it, jump always / if equal / if greater or equal, return.
 LOAD, AND, JUMP, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
 FARTHEST = 255
-"""Instructions that a condition can jump over."""
+"""The most instructions that a conditional jump can skip."""
 ALLOW, FAIL_WITH = 0x7FFF0000, 0x00050000
 PASSING_ON = ("sendmsg", "seccomp")
-"""What it takes to hand the listener over, and to end that again."""
-# Offsets in struct seccomp_data; arguments are 64 bits wide, of which the lower half is looked at.
+"""Calls needed to hand over the listener, and then to forbid these calls."""
+# Offsets in struct seccomp_data; of each 64-bit argument, only the lower half is checked.
 NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT = 0, 4, 16
 SET_MODE_FILTER, MODE_FILTER, ALL_THREADS, WITH_LISTENER = 1, 2, 1, 8
 ASK = 0x7FC00000
-"""The owner of the listener chooses the error; without an owner, the call is unknown here."""
+"""Let the listener's owner choose the error; without an owner, the call fails with ENOSYS."""
 
 Instruction = tuple[int, int, int, int]
 """Code, offset if true, offset if false, operand."""
 Body = tuple[Instruction, ...]
-"""Instructions that end in a return whatever happens."""
+"""Instructions that always end in a return."""
 
 
 class _Program(ctypes.Structure):
@@ -37,7 +37,7 @@ class _Program(ctypes.Structure):
 
     def __init__(self, steps: Sequence[Instruction]) -> None:
         code = b"".join(struct.pack("=HBBI", *step) for step in steps)
-        # Kept alive with this.
+        # Keeps the code alive as long as this object.
         self.code = ctypes.create_string_buffer(code, len(code))
         super().__init__(len(steps), ctypes.addressof(self.code))
 
@@ -60,13 +60,13 @@ def restrict(rules: dict[str, Rule]) -> bool:
 
 
 def listen(rules: dict[str, Rule]) -> int | None:
-    """Install the filter for this thread and all later ones, with a listener for refused calls.
+    """Install the filter for this thread and those it starts, with a listener for refused calls.
 
     Returns
     -------
     int or None
-        The listener's file descriptor, which can be passed on until `stop_passing_on`; None where this kernel has
-        none, and nothing was installed.
+        The listener's file descriptor, which can be passed on until `stop_passing_on`; None if the kernel has no
+        listeners, in which case nothing was installed.
     """
     machine = this_machine()
     if machine is None:
@@ -79,7 +79,7 @@ def listen(rules: dict[str, Rule]) -> int | None:
 
 
 def stop_passing_on(rules: dict[str, Rule]) -> None:
-    """Take away what only `listen` has allowed.
+    """Forbid the calls that `listen` allowed only for passing on the listener.
 
     Raises
     ------
@@ -99,12 +99,12 @@ def _install(machine: Machine, steps: Sequence[Instruction], flags: int) -> int:
 
 
 def program(machine: Machine, rules: dict[str, Rule], *, told: bool = False) -> list[Instruction]:
-    """Put the filter together: the number of a call is looked up in halves; one without a rule is not known here.
+    """Build the filter: a binary search for the call's number. Calls without a rule fail with ENOSYS.
 
     Parameters
     ----------
     told
-        Whether a listener hears of refused calls.
+        Whether a listener is notified of refused calls.
     """
     foreign: Body = (_fail(errno.ENOSYS),)
     unknown: Body = (_fail(errno.ENOSYS, told=told),)
@@ -113,7 +113,7 @@ def program(machine: Machine, rules: dict[str, Rule], *, told: bool = False) -> 
         for name, rule in rules.items()
         if name in machine.numbers
     }
-    # From which number on which body holds. The second set of numbers that x86-64 has lies behind the last.
+    # The first number to which each body applies. Beyond the last one lie x86-64's alternative numbers (x32).
     starts: list[tuple[int, Body]] = []
     for number in range(max(bodies) + 2):
         body = bodies.get(number, unknown)
@@ -141,13 +141,13 @@ def _search(starts: list[tuple[int, Body]]) -> Body:
 
 def _body(rule: Rule, *, told: bool) -> Body:
     if isinstance(rule, int):
-        # A pretence is no refusal.
+        # A pretended call does not count as refused.
         return (_fail(rule, told=told and rule != PRETENCE),)
     return (*(step for check in rule for step in _check(check, told=told)), (RETURN, 0, 0, ALLOW))
 
 
 def _check(check: Check, *, told: bool) -> Body:
-    """Fail, or go on behind the last instruction."""
+    """Return instructions that fail the call, or continue after the last of them if it passes."""
     count = len(check.values)
     if check.among:
         tests = [(JUMP_EQUAL, count - place, 0, value) for place, value in enumerate(check.values)]

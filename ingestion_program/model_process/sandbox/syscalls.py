@@ -3,8 +3,8 @@
 import platform
 from dataclasses import dataclass
 
-# First number of a block -> the names that follow one another from there on.
-# Since Linux 5.1 new calls have one number on all machines; the last one here is of Linux 6.17.
+# First number of a block -> the names of consecutive calls from there on.
+# Since Linux 5.1, new calls have the same number on all machines; the last one here is from Linux 6.17.
 _COMMON = {
     424: """
         pidfd_send_signal io_uring_setup io_uring_enter io_uring_register open_tree move_mount fsopen fsconfig fsmount
@@ -87,12 +87,12 @@ _AARCH64 = {
 
 @dataclass(frozen=True)
 class Machine:
-    """One kind of processor."""
+    """One processor architecture."""
 
     architecture: int
-    """AUDIT_ARCH_... of the kernel: what a filter sees."""
+    """The kernel's AUDIT_ARCH_... constant, which a filter sees."""
     numbers: dict[str, int]
-    """Name of a system call -> number; calls that the machine does not have are missing."""
+    """Numbers of system calls by name; calls that the architecture lacks are missing."""
 
 
 def _numbers(blocks: dict[int, str]) -> dict[str, int]:
@@ -106,5 +106,5 @@ MACHINES = {
 
 
 def this_machine() -> Machine | None:
-    """Return the machine this runs on; None where its numbers are not known here."""
+    """Return the architecture this runs on; None if its numbers are not listed here."""
     return MACHINES.get(platform.machine())

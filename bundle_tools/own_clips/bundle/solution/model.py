@@ -1,4 +1,4 @@
-"""A small honest model for any footage: light, motion, voice and words, added up, and explained by the same sum."""
+"""A small, transparent model for any footage: a weighted sum of measurements, explained by its terms."""
 
 import json
 from pathlib import Path
@@ -8,35 +8,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from contract import Clip  # of the starting kit; the platform needs no types
+    from contract import Clip  # in the starting kit; the platform needs no types
 
 ROWS, COLUMNS = 9, 16
 RATE_HZ = 16_000
 FRAMES_A_SECOND = 4
 FEATURES = {"brightness": "lighting", "motion": "motion", "loudness": "voice", "words_a_second": "words"}
-"""What is measured, and the cue that it belongs to."""
+"""Each measurement, and the cue it belongs to."""
 SLOWED = 0.175
-"""The share of a clip's motion that is left when motion is edited: it is shown at 0.05 to 0.3 of its pace."""
+"""The share of a clip's motion that remains when motion is edited: edits play it at 0.05 to 0.3 of its speed."""
 PHRASES = {
     "lighting": ("Dim lighting", "Bright lighting"),
     "motion": ("A little motion", "A lot of motion"),
     "voice": ("A quiet voice", "A loud voice"),
     "words": ("Few words", "Many words"),
 }
-"""How a cue is called below and above its mean."""
+"""Phrases for a cue below and above its mean."""
 LOW, HIGH = 0.45, 0.55
-"""A prediction below is low, above is high, on a scale where the target's range is 0 to 1."""
+"""Predictions below LOW are called low, above HIGH high, as shares of the target's range."""
 TOLD = 0.005
-"""Contributions below this share of the range are left out of the text."""
+"""Contributions below this share of the target's range are left out of the text."""
 MOST_TOLD = 3
-"""A text is held against its three largest claims: a fourth would count against it."""
+"""Scoring compares a text with the three largest claims, so a fourth cue would lower its score."""
 
 
 class Model:
-    """Predicts mean + a weight times each measurement; so each measurement's share is known exactly."""
+    """Predicts a mean plus a weighted sum of the measurements, so each one's contribution is known exactly."""
 
     def __init__(self, assets: Path) -> None:
-        """Load what train.py found out."""
+        """Load what train.py has learned."""
         learned = json.loads((Path(assets) / "weights.json").read_text(encoding="utf-8"))
         self.targets: dict[str, dict[str, Any]] = learned["targets"]
         self.main: str = learned["main_target"]
@@ -46,7 +46,7 @@ class Model:
         self.weights = {name: np.array(target["weights"]) for name, target in self.targets.items()}
 
     def predict(self, clip: "Clip") -> dict[str, float]:
-        """Return every target, inside its range."""
+        """Return a value within range for every target."""
         standard = self.standard(measure(clip).mean())
         return {
             name: float(np.clip(target["mean"] + self.weights[name] @ standard, target["minimum"], target["maximum"]))
@@ -54,7 +54,7 @@ class Model:
         }
 
     def explain(self, clip: "Clip", prediction: dict[str, float]) -> dict[str, Any]:
-        """Say in words, in a picture and in numbers what the sum was made of."""
+        """Explain the terms of the sum in words, a picture and numbers."""
         seen = measure(clip)
         measured = seen.mean()
         parts = self.contributions(measured)
@@ -74,21 +74,21 @@ class Model:
         }
 
     def standard(self, measured: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how far each measurement is from its mean, in spreads; one that is unknown counts as usual."""
+        """Return the standard score of each measurement; an unknown one counts as average."""
         away: NDArray[np.float64] = np.nan_to_num((measured - self.means) / self.scales)
         return away
 
     def contributions(self, measured: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return what each measurement adds to each target, beside what it is once its cue is edited.
+        """Return how much each measurement adds to each target, compared with the same clip after editing its cue.
 
-        Edits take light, voice and words from other clips, so these are usual on average; motion is slowed down.
+        Edits take light, voice and words from other clips, so these become average; motion is slowed down.
         """
         edited = np.where([cue == "motion" for cue in FEATURES.values()], SLOWED * measured, self.means)
         lost = self.standard(measured) - self.standard(edited)
         return {name: weights * lost for name, weights in self.weights.items()}
 
     def tell(self, prediction: dict[str, float], parts: NDArray[np.float64], above: NDArray[np.bool_]) -> str:
-        """Name the level of the main target, and what raised and what lowered it, the largest first."""
+        """Name the level of the main target, and what raised or lowered it, largest contribution first."""
         target = self.targets[self.main]
         place = (prediction[self.main] - target["minimum"]) / self.span(self.main)
         level = "low" if place < LOW else "high" if place > HIGH else "medium"
@@ -105,14 +105,17 @@ class Model:
         return " ".join(sentences)
 
     def where(self, seen: "Measured") -> NDArray[np.float64] | None:
-        """Return what each place of the picture adds to the main target, up or down; what hides it stands still."""
+        """Return how much each place in the picture moves the main target, compared with a mask of average brightness.
+
+        A mask does not move, so it removes motion too.
+        """
         light, motion = self.weights[self.main][:2] / self.scales[:2]
         cells = light * (seen.light - self.means[0]) + motion * np.nan_to_num(seen.motion)
         places = np.abs(cells.mean(axis=0))
         return places if places.min() < places.max() else None
 
     def when(self, seen: "Measured") -> list[list[float]] | None:
-        """Return what each second adds to the main target, up or down; one that is frozen stands still."""
+        """Return how much each second moves the main target, compared with an average but frozen picture."""
         a_second = np.stack([seen.light.mean(axis=(1, 2)), seen.motion.mean(axis=(1, 2)), seen.loudness], axis=1)
         still = [self.means[0], 0, self.means[2]]
         away = np.nan_to_num((a_second - still) / self.scales[:3])
@@ -123,13 +126,13 @@ class Model:
         return [[float(edges[i]), float(edges[i + 1]), float(weight)] for i, weight in enumerate(weights)]
 
     def span(self, name: str) -> float:
-        """Return how far a target's range reaches."""
+        """Return the width of a target's range."""
         target = self.targets[name]
         return float(target["maximum"] - target["minimum"])
 
 
 class Measured:
-    """What is measured of a clip, for each of n seconds."""
+    """Measurements of a clip, for each of n seconds."""
 
     def __init__(
         self,
@@ -139,17 +142,31 @@ class Measured:
         words_a_second: float,
         duration_s: float,
     ) -> None:
-        """Keep brightness in [0, 1] and change a frame, both (n, 9, 16), and loudness, (n,), dB, NaN without sound."""
+        """Keep the measurements of a clip.
+
+        Parameters
+        ----------
+        light
+            Brightness in [0, 1], shape (n, 9, 16).
+        motion
+            Change of brightness from frame to frame, shape (n, 9, 16).
+        loudness
+            In dB, shape (n,); NaN without sound.
+        words_a_second
+            NaN without a transcript.
+        duration_s
+            Length in seconds.
+        """
         self.light, self.motion, self.loudness = light, motion, loudness
         self.words_a_second, self.duration_s = words_a_second, duration_s
 
     def mean(self) -> NDArray[np.float64]:
-        """Return the measurements of the whole clip, in the order of FEATURES; NaN where one is unknown."""
+        """Return the means over the whole clip, in the order of FEATURES; NaN for unknown ones."""
         return np.array([self.light.mean(), self.motion.mean(), self.loudness.mean(), self.words_a_second])
 
 
 def measure(clip: "Clip") -> Measured:
-    """Measure a clip, in pieces of about a second."""
+    """Measure a clip in pieces of about one second."""
     pieces = max(1, round(clip.duration_s))
     frames = clip.frames(count=pieces * FRAMES_A_SECOND, size=(10 * COLUMNS, 10 * ROWS))
     cells = np.stack([frame.reshape(ROWS, 10, COLUMNS, 10, 3).mean(axis=(1, 3, 4)) / 255 for frame in frames])

@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 HERE = Path(__file__).resolve().parent
-# Where the starting kit lies: around this folder, or beside it in the organisers' bundle.
+# Where the starting kit may be: a folder above this one, or next to one in the organisers' bundle.
 AROUND = [folder for parent in HERE.parents for folder in (parent, parent / "starting_kit")]
 sys.path += [str(folder) for folder in AROUND if (folder / "file_clip.py").is_file()][:1]
 
-from model import measure  # type: ignore[attr-defined]  # noqa: E402 - beside this file
+from model import measure  # type: ignore[attr-defined]  # noqa: E402 - next to this file
 
-from file_clip import FileClip  # noqa: E402 - found only now
+from file_clip import FileClip  # noqa: E402 - only now on the module path
 from training import errors_of_unseen, measure_all, read_labelled, say_skill  # noqa: E402
 
 PENALTIES = (1.0, 10.0, 100.0, 1000.0, 1e6)
-"""Strengths of the ridge to choose from; the last leaves the constant, for clips from which nothing can be learned."""
+"""Ridge penalties to choose from; the last one reduces the model to a constant, in case nothing can be learned."""
 Numbers = NDArray[np.float64]
 
 
@@ -37,20 +37,20 @@ def measured(job: tuple[Path, str]) -> Numbers:
 
 
 def usual(values: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the mean and the spread of each measurement; where no clip differs, the spread is 1."""
+    """Return the mean and standard deviation of each measurement; 1 for the latter if all clips are equal."""
     known = np.where(np.isfinite(values).any(axis=0), values, 0.0)
     spread = np.nanstd(known, axis=0)
     return np.nanmean(known, axis=0), np.where(spread > 1e-9, spread, 1.0)
 
 
 def fit(values: Numbers, labels: Numbers, penalty: float) -> tuple[Numbers, Numbers, Ridge]:
-    """Return means, spreads and the fitted ridge; what could not be measured counts as usual."""
+    """Return means, standard deviations and the fitted ridge; missing measurements count as average."""
     means, scales = usual(values)
     return means, scales, Ridge(alpha=penalty).fit(np.nan_to_num((values - means) / scales), labels)
 
 
 def fitted(penalty: float) -> Callable[[Numbers, Numbers], Callable[[Numbers], Numbers]]:
-    """Return what fits with this penalty, and then predicts."""
+    """Return a function that fits a ridge with this penalty and returns its predictor."""
 
     def of(seen: Numbers, labels: Numbers) -> Callable[[Numbers], Numbers]:
         means, scales, ridge = fit(seen, labels, penalty)
@@ -60,7 +60,7 @@ def fitted(penalty: float) -> Callable[[Numbers, Numbers], Callable[[Numbers], N
 
 
 def main() -> None:
-    """Read the folder, try on people who are left out, fit, write."""
+    """Read the folder, choose a penalty by cross-validation over people, fit, and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--data", type=Path, required=True, help="labelled folder: clips/, labels.csv, transcripts.json"

@@ -1,1 +1,1 @@
-"""ChaLearn First Impressions V2 as downloaded: nested archives, pickles of Python 2, groups and ages."""
+"""ChaLearn First Impressions V2 as downloaded: nested archives, Python 2 pickles, groups and ages."""

@@ -6,19 +6,19 @@ from dataclasses import replace
 from bundle_tools.synthetic.settings import CHALLENGE as DRAWN
 
 CLIP_NAME = re.compile(r"([A-Za-z0-9_-]{11})\.[0-9]{3}\.mp4")
-"""The id of a video on YouTube and the number of the segment."""
+"""A YouTube video id and a segment number."""
 
 OFFICIAL = {"training": "training", "practice": "validation", "final": "test"}
-"""Our parts, and the official ones that they replicate, as these stand in the names of files."""
+"""The official part, as spelt in file names, that each of our parts replicates."""
 SPLITS = tuple(OFFICIAL.values())
 
 OLD_TARGETS = {"neuroticism": "emotional_stability"}
-"""Columns that we call otherwise."""
+"""Columns that have another name here."""
 _COLUMNS = {name: column for column, name in OLD_TARGETS.items()}
 CHALLENGE = replace(
     DRAWN,
     targets=tuple(replace(one, column=_COLUMNS.get(one.name, one.name)) for one in DRAWN.targets),
-    # The errors of the trait predictions that the 2017 winner published lie between 0.076 and 0.085.
+    # The 2017 winner reported errors between 0.076 and 0.085 for the traits.
     skill_reference={one.name: 0.08 for one in DRAWN.targets},
 )
 
@@ -26,7 +26,7 @@ ETHNICITIES = {"1": "Asian", "2": "Caucasian", "3": "African-American"}
 GENDERS = {"1": "male", "2": "female"}
 AGES = {"1": "0-6", "2": "7-13", "3": "14-18", "4": "19-24", "5": "25-32", "6": "33-45", "7": "46-60", "8": "61+"}
 OLDEST_MINOR = 3
-"""The last age group of people who are 18 or younger."""
+"""The highest age group that includes people of 18 or younger."""
 ATTRIBUTES = ("age", "ethnicity", "gender")
 
 DOWNLOAD_AGAIN = "Download them again."

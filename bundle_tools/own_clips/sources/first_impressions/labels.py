@@ -1,4 +1,4 @@
-"""Labels and transcripts: pickles of Python 2, read without unpickling them."""
+"""Labels and transcripts: Python 2 pickles, read without unpickling them."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from bundle_tools.own_clips.files.places import Place, read_one
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.first_impressions.facts import CHALLENGE, CLIP_NAME, DOWNLOAD_AGAIN
 
-# The reader of the ingestion program runs nothing that a file says.
+# The ingestion program's reader runs no code from a file.
 from model_process.results.pickles import PickleRefused, read_pickle
 
 LARGEST_PICKLE = 64 << 20
@@ -28,7 +28,7 @@ def read_labels(places: Mapping[str, Place], problems: Problems) -> dict[str, di
     Returns
     -------
     dict
-        By official part, by clip, the labels in the order of our targets; clips with a problem are left out.
+        Labels by official part and clip, in the order of our targets; clips with a problem are left out.
     """
     labels = {split: _rows(_columns(place, problems), place, problems) for split, place in places.items()}
     seen: dict[str, str] = {}
@@ -41,7 +41,7 @@ def read_labels(places: Mapping[str, Place], problems: Problems) -> dict[str, di
 
 
 def read_transcripts(places: Mapping[str, Place], problems: Problems) -> dict[str, str]:
-    """Read what is said: ``transcription_*.pkl``, each a dict of texts by clip."""
+    """Read the transcripts: ``transcription_*.pkl``, each a dict of texts by clip."""
     transcripts: dict[str, str] = {}
     for place in places.values():
         for key, text in (_unpickled(place, problems) or {}).items():
@@ -54,7 +54,7 @@ def read_transcripts(places: Mapping[str, Place], problems: Problems) -> dict[st
 
 
 def _unpickled(place: Place, problems: Problems) -> dict[object, object] | None:
-    """Return the dict of a pickle; None with a problem where it cannot be read."""
+    """Return a pickle's dict; if it cannot be read, note a problem and return None."""
     content = read_one(place) if place.size <= LARGEST_PICKLE else f"{place.size} bytes"
     if isinstance(content, str):
         problems.add("files that cannot be read", f"{place} ({content})", fix=DOWNLOAD_AGAIN)
@@ -71,7 +71,7 @@ def _unpickled(place: Place, problems: Problems) -> dict[object, object] | None:
 
 
 def _columns(place: Place, problems: Problems) -> dict[str, dict[object, object]]:
-    """Return the six columns; none with a problem where they are others."""
+    """Return the six columns; if they are not the expected ones, note a problem and return none."""
     content = _unpickled(place, problems)
     if content is None:
         return {}

@@ -1,4 +1,4 @@
-"""Ages, ethnicity and gender as raters saw them: to leave out minors and to measure fairness, never to predict."""
+"""Age, ethnicity and gender as perceived by raters: used to leave out minors and measure fairness, never to predict."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,18 +22,18 @@ class People:
     """Attributes of the people shown."""
 
     groups: Mapping[str, Mapping[str, str]]
-    """By clip, its groups by attribute."""
+    """Groups by clip, then by attribute."""
     aged: frozenset[str]
     """Clips with an age rating."""
     minors: frozenset[str]
-    """Clips in which anybody saw a person of 18 or younger."""
+    """Clips in which any rater saw a person of 18 or younger."""
 
 
 def read_people(groups: Iterable[Place], ages: Iterable[Place], problems: Problems) -> People:
     """Read all tables.
 
-    A clip with several ages, one of each rater, has the middle one as its group, and counts as one of a minor if any
-    of them says so.
+    If several raters gave a clip's age, the group is their median, and the clip counts as showing a minor if any rater
+    says so.
     """
     found: dict[str, dict[str, str]] = {}
     for clip, column, code in _codes(groups, {"Ethnicity": ETHNICITIES, "Gender": GENDERS}, problems):
@@ -51,7 +51,7 @@ def read_people(groups: Iterable[Place], ages: Iterable[Place], problems: Proble
 def _codes(
     places: Iterable[Place], known: Mapping[str, Mapping[str, str]], problems: Problems
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield clip, column and code of every cell in these columns, of which these codes are known."""
+    """Yield clip, column and code of every cell in the columns of `known`, which lists each column's codes."""
     for place in places:
         content = read_one(place)
         if isinstance(content, str):

@@ -1,4 +1,4 @@
-"""The data set as one labelled set: all is read and checked before anything is written."""
+"""Read the whole data set and check it before anything is written."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ _AGES = re.compile(r"[a-z_]*age_?(anno|label|group)[a-z0-9_{}-]*\.csv", re.IGNOR
 
 @dataclass(frozen=True)
 class Files:
-    """Match files to parts of the data set; others are ignored."""
+    """Files by their role in the data set; others are ignored."""
 
     clips: dict[str, Place]
-    """By name."""
+    """Clips by name."""
     annotations: dict[str, Place]
     """Labels by official part."""
     transcriptions: dict[str, Place]
-    """What is said, by official part."""
+    """Transcripts by official part."""
     groups: dict[str, Place]
     """Tables of ethnicity and gender, by name."""
     ages: dict[str, Place]
@@ -56,12 +56,12 @@ class FoundSet:
     dataset: Dataset
     """The labelled set, without minors."""
     official: dict[str, frozenset[str]]
-    """Names of the clips of each official part, those with labels."""
+    """Names of the labelled clips of each official part."""
     summary: tuple[str, ...]
     """Lines that an organiser reads before the clips are made."""
 
     def official_parts(self) -> tuple[Part, ...]:
-        """Return training, validation and test as in 2017.
+        """Return the training, validation and test parts of 2017.
 
         Raises
         ------
@@ -92,11 +92,11 @@ def read_first_impressions(
     Parameters
     ----------
     root
-        The folder, with archives as they are, or unpacked.
+        The folder; archives may be packed or unpacked.
     problems
         Problems so far; those found here are added.
     passwords
-        Of encrypted archives.
+        Passwords of encrypted archives.
     allow_incomplete
         Whether labels without a clip and clips without labels are left out instead of refused.
     allow_unknown_ages
