@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,11 @@ def played(
     level: str = request.param
     app = tmp_path_factory.mktemp(f"app-{level}")
     before = {}
+    # Models run alone at one level, and side by side at the other.
+    workers = {} if level == "full" else {"workers": 1}
     for case in [CASES["honest_model"], *(case for case in CHOSEN if case.at(level))]:
-        before[case.name] = set_stage(app / "cases" / case.name, short_phase, case).snapshot()
+        played_so = replace(case, settings={**workers, **case.settings})
+        before[case.name] = set_stage(app / "cases" / case.name, short_phase, played_so).snapshot()
     shutil.copy(HERE / "driver.py", app)
     (app / "tests").mkdir()
     for name in ("warm.py", "compiled.py"):
