@@ -168,7 +168,7 @@ def test_the_worked_total_is_right() -> None:
     # One axis alone, and words alone: the signs of claims, half of the known causes, the text.
     assert f"cue claims alone bring at most {100 * weights['Cue claims'] ** 2:.0f} points" in page
     words = weights["Cue claims"] * math.sqrt(0.7) + weights["Known causes"] * math.sqrt(0.5) + weights["Text"]
-    assert f"A perfect text without evidence brings {100 * words**2:.0f}," in page.replace("\n", " ")
+    assert f"A perfect text alone brings {100 * words**2:.0f}:" in page.replace("\n", " ")
     assert f"can reach {100 * words**2:.0f} of 100 points" in text_of("faq")
 
 
