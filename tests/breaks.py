@@ -266,8 +266,9 @@ class Workshop:
         self._call("tests", "-n", "auto", f"--junitxml={self._root}/survey.xml")
         failing, seconds = [], dict.fromkeys((self._name(path) for path in self._root.rglob("tests/**/test_*.py")), 0.0)
         for case in ElementTree.parse(self._root / "survey.xml").iter("testcase"):  # noqa: S314 - our own file
-            # A file that cannot be imported has its name alone.
-            file = (case.get("classname") or case.get("name") or "").replace(".", "/") + ".py"
+            # A file that cannot be imported has its name alone; a class of tests follows its file.
+            name = re.sub(r"(\btest_\w+)\..*", r"\1", case.get("classname") or case.get("name") or "")
+            file = name.replace(".", "/") + ".py"
             seconds[file] = seconds.get(file, 0.0) + float(case.get("time") or 0)
             if case.find("failure") is not None or case.find("error") is not None:
                 failing.append(f"{file}::{case.get('name')}" if case.get("classname") else file)
