@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Condition, Lock, RLock
 
 import numpy as np
@@ -13,7 +14,15 @@ from ingest.media.altered.alteration import Alteration
 from ingest.media.altered.painter import Painter
 from ingest.media.buffers import FrameBuffer
 from ingest.media.clip import ClipSource
-from ingest.media.video import ClipFacts, FrameReader, FrameRequest, UnreadableClip, frame_shape, wanted_frames
+from ingest.media.video import (
+    ClipFacts,
+    FrameReader,
+    FrameRequest,
+    Reader,
+    UnreadableClip,
+    frame_shape,
+    wanted_frames,
+)
 
 WHOLE_BYTES = 48 << 20
 """Requests up to this size are decoded whole, and can be decoded ahead or served twice."""
@@ -173,13 +182,21 @@ class FrameStream:
             self._changed.wait_for(lambda: self._free or self.cancelled)
             return None if self.cancelled else self._free.popleft()
 
+    def _reader(self, path: Path, threads: int = 1) -> Reader:
+        alteration = self._clip.alteration
+        kept = None
+        # Models look at a single frame here or there; a stream would take much memory.
+        if alteration is not None and len(self.plan.asked) > 1 and not self.plan.streaming:
+            kept = alteration.material.kept(path, self.plan.asked, lambda: not self.cancelled)
+        return kept or FrameReader(path, threads=threads)
+
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
-            reader = FrameReader(self._clip.path, threads=threads)
+            reader = self._reader(self._clip.path, threads)
             painter = None
             try:
                 alteration = self._clip.alteration
-                painter = None if alteration is None else Painter(alteration, self.plan.shape)
+                painter = None if alteration is None else Painter(alteration, self.plan.shape, self._reader)
                 for asked, index in zip(self.plan.asked.tolist(), self.plan.wanted.tolist(), strict=True):
                     slot = self._next_slot()
                     if slot is None:

@@ -6,6 +6,7 @@ in clips with few key frames a seek costs more than decoding on.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -194,20 +195,25 @@ class Retouch(Protocol):
         """Alter frame `index`, scaled and RGB, in place."""
 
 
-class FrameReader:
-    """Reads frames of one file in ascending order, scaled, as RGB.
+class Reader(ABC):
+    """Reads frames of one file, scaled, as RGB."""
 
-    If the file holds fewer frames than its time stamps promise, the last good one replaces the missing ones.
-    """
+    last_good: int | None = None
+    """Index of the last frame that could be decoded, if that is known to be earlier than promised."""
 
-    def __init__(self, path: Path, *, threads: int) -> None:
-        self._path = path
-        self._threads = threads
-        self._capture = open_capture(path, threads=threads)
-        self._position = -1
-        self._scratch: Frame | None = None
-        self.last_good: int | None = None
-        """Index of the last frame that could be decoded, if that is known to be earlier than promised."""
+    @abstractmethod
+    def decode(self, index: int) -> tuple[int, Frame]:
+        """Return the number of the frame that stands for frame `index`, and its BGR pixels, valid until the next call.
+
+        Raises
+        ------
+        UnreadableClip
+            When not a single frame can be decoded.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the file."""
 
     def read_into(self, index: int, out: Frame, retouch: Retouch | None = None, asked: int | None = None) -> None:
         """Write frame `index` into `out`, an array of shape (height, width, 3) whose size decides the scaling.
@@ -226,14 +232,22 @@ class FrameReader:
         if retouch is not None:
             retouch.finish(index, out)
 
-    def decode(self, index: int) -> tuple[int, Frame]:
-        """Return the number of the frame that stands for frame `index`, and its BGR pixels, valid until the next call.
 
-        Raises
-        ------
-        UnreadableClip
-            When not a single frame can be decoded.
-        """
+class FrameReader(Reader):
+    """Decodes the frames of one file in ascending order.
+
+    If the file holds fewer frames than its time stamps promise, the last good one replaces the missing ones.
+    """
+
+    def __init__(self, path: Path, *, threads: int) -> None:
+        self._path = path
+        self._threads = threads
+        self._capture = open_capture(path, threads=threads)
+        self._position = -1
+        self._scratch: Frame | None = None
+
+    def decode(self, index: int) -> tuple[int, Frame]:
+        """See `Reader.decode`."""
         if self.last_good is not None:
             index = min(index, self.last_good)
         while self._position < index:
@@ -249,7 +263,7 @@ class FrameReader:
         return index, self._scratch
 
     def close(self) -> None:
-        """Release the file."""
+        """See `Reader.close`."""
         self._capture.release()
 
     def _return_to_last_good(self) -> None:

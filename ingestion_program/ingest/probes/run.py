@@ -153,7 +153,7 @@ class ProbePass:
         for clip_id, calls in plan.items():
             gathered = askings(calls)
             try:
-                shown = list(self._stage.clips(self._clips[clip_id], (same[0] for same in gathered)))
+                shown = self._stage.clips(self._clips[clip_id], (same[0] for same in gathered))
             except UnreadableClip:
                 check_unchanged(self._clips[clip_id], named=not self._hidden)
                 continue

@@ -15,7 +15,7 @@ from ingest.probes.words import drop_words
 from ingest.settings import OPERATORS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from ingest.clips.footage import Footage
     from ingest.media.altered.draws import Draws
@@ -35,11 +35,18 @@ class Stage:
         self._clips = sorted(footage.clips, key=lambda clip: clip.clip_id)
         self._lights: dict[str, float | None] = {}
 
-    def clips(self, clip: ClipSource, calls: Iterable[Call]) -> Iterator[ClipSource]:
-        """Yield the clip to show in each call; the calls of one clip share what is read from its file."""
+    def clips(self, clip: ClipSource, calls: Iterable[Call]) -> list[ClipSource]:
+        """Return the clip to show in each call; these calls share what is read from its files.
+
+        Raises
+        ------
+        UnreadableClip
+            When the clip cannot be decoded.
+        """
         material = Material(clip.path)
-        for call in calls:
-            yield self._alter(clip, call, material)
+        altered = [self._alter(clip, call, material) for call in calls]
+        material.share([one.alteration for one in altered if one.alteration is not None])
+        return altered
 
     def _alter(self, clip: ClipSource, call: Call, material: Material) -> ClipSource:
         settings = self._task.probes

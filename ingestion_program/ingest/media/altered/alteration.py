@@ -75,6 +75,12 @@ class Alteration:
         return self.material.facts
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that are decoded: what is shown, and the second drawing."""
+        shown = self.copy or self.material.path
+        return (shown,) if self.exchange is None else (shown, self.exchange.path)
+
+    @property
     def repeats(self) -> bool:
         """Whether one frame of the file may be shown several times."""
         return self.slow is not None or bool(self.seconds)

@@ -1,15 +1,26 @@
-"""What the altered calls of one clip share: facts and thumbnails, read from its file once, and its sound."""
+"""What the altered calls of one clip share: facts, thumbnails and frames, read from its files once, and its sound."""
+
+from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 from threading import RLock
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ingest.media.altered.operators import median
-from ingest.media.sound import Sound, read_sound
-from ingest.media.video import ClipFacts, Frame, FrameReader, read_facts
+from ingest.media.reels import Reels
+from ingest.media.sound import read_sound
+from ingest.media.video import FrameReader, read_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from ingest.media.altered.alteration import Alteration, Indices
+    from ingest.media.sound import Sound
+    from ingest.media.video import ClipFacts, Frame, Reader
 
 WIDTH, HEIGHT = 160, 90
 """Size at which replacements are made; they are smooth, so a larger size would add nothing."""
@@ -33,6 +44,19 @@ class Material:
         self.path = path
         """The video file."""
         self._reading = RLock()
+        self._reels: Reels | None = None
+
+    def share(self, calls: Sequence[Alteration]) -> None:
+        """Decode frames once for all of these calls from now on; raises UnreadableClip."""
+        shows: dict[Path, list[Callable[[Indices], Indices]]] = {}
+        for call in calls:
+            for path in call.files:
+                shows.setdefault(path, []).append(call.shown)
+        self._reels = Reels(shows, 3 * self.facts.width * self.facts.height)
+
+    def kept(self, path: Path, asked: Indices, going_on: Callable[[], bool]) -> Reader | None:
+        """Return a reader of frames that are decoded once for all calls, or None; see `Reels.reader`."""
+        return None if self._reels is None else self._reels.reader(path, asked, going_on)
 
     @property
     def facts(self) -> ClipFacts:

@@ -19,15 +19,24 @@ from ingest.media.altered.mixing import mix
 from ingest.media.video import FrameReader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from ingest.media.altered.alteration import Alteration
     from ingest.media.altered.mixing import Weights
-    from ingest.media.video import Frame
+    from ingest.media.video import Frame, Reader
 
 
 class Painter:
     """One request's alteration, prepared for one size of frames; used by one decoder."""
 
-    def __init__(self, alteration: Alteration, shape: tuple[int, int, int]) -> None:
+    def __init__(
+        self,
+        alteration: Alteration,
+        shape: tuple[int, int, int],
+        read: Callable[[Path], Reader] | None = None,
+    ) -> None:
+        """Prepare for frames of this shape; `read` opens the second drawing, by default to decode it."""
         self._alteration = alteration
         self._curve = _brightness_curve(alteration)
         self._size = (shape[1], shape[0])
@@ -38,7 +47,9 @@ class Painter:
         self._noise: operators.Pixels | float = 0.0
         self._mask = None
         exchange = alteration.exchange
-        self._second = None if exchange is None else FrameReader(exchange.path, threads=1)
+        self._second: Reader | None = None
+        if exchange is not None:
+            self._second = read(exchange.path) if read else FrameReader(exchange.path, threads=1)
         if alteration.region is None:
             return
         small = alteration.region.mask(HEIGHT, WIDTH)
