@@ -1,7 +1,9 @@
 """Cost of altered copies: altering compared with decoding, and a whole run with its second pass.
 
-Altering: four calls for one clip, decoded and altered, compared with only decoding the same frames. Thumbnails, which
-the calls share, are made once and count. A ratio of 2 means that altering costs as much as decoding.
+Altering: four calls for one clip, each decoded and altered, compared with only decoding the same frames. Thumbnails,
+which the calls share, are made once and count. A ratio of 2 means that altering costs as much as decoding.
+
+Sharing: the same for all calls of a clip, with frames decoded once.
 
 A whole run: the practice set with the example solution, all probes, as a process of its own.
 """
@@ -28,11 +30,12 @@ from ingest.media.altered.jitter import Jitter
 from ingest.media.altered.material import Material
 from ingest.media.altered.painter import Painter
 from ingest.media.altered.region import Box, Cells, Outside
-from ingest.media.video import ClipFacts, FrameReader, FrameRequest, wanted_frames
+from ingest.media.video import ClipFacts, FrameReader, FrameRequest, Reader, wanted_frames
 
 ROOT = Path(__file__).resolve().parents[1]
 RATIO_LIMIT = 2.5
 """An exchange decodes two files."""
+SHARING_LIMIT = 0.4
 RUN_LIMIT_S = 120.0
 CALLS = 4
 """Masked calls of one axis of a clip: they share its thumbnails."""
@@ -62,15 +65,22 @@ def alterations(material: Material, call: int) -> Iterator[tuple[str, Alteration
     yield "reframe", replace(plain, zoom=1.25)
 
 
-def decode(path: Path, request: FrameRequest, facts: ClipFacts, alteration: Alteration | None) -> float:
+def decode(
+    path: Path, request: FrameRequest, facts: ClipFacts, alteration: Alteration | None, *, shared: bool = False
+) -> float:
     """Return the seconds that reading the frames of one request takes, altered or not, by one thread."""
     started = time.perf_counter()
     asked = wanted_frames(request, facts)
     frame = np.empty((facts.height, facts.width, 3), np.uint8)
     wanted, painter = asked, None
+
+    def read(file: Path) -> Reader:
+        kept = alteration.material.kept(file, asked, lambda: True) if shared and alteration else None
+        return kept or FrameReader(file, threads=1)
+
     if alteration is not None:
-        wanted, painter = alteration.shown(asked), Painter(alteration, (facts.height, facts.width, 3))
-    reader = FrameReader(path, threads=1)
+        wanted, painter = alteration.shown(asked), Painter(alteration, (facts.height, facts.width, 3), read)
+    reader = read(path)
     for place, index in zip(asked.tolist(), wanted.tolist(), strict=True):
         reader.read_into(index, frame, painter, place)
     reader.close()
@@ -103,6 +113,22 @@ def measure_altering(paths: list[Path], rounds: int, case: str) -> bool:
     return holds
 
 
+def measure_sharing(paths: list[Path], rounds: int) -> bool:
+    """Print the ratio of all calls of a clip that share their frames, at each size; return whether the limit holds."""
+    holds, request = True, REQUESTS["8 frames"]
+    for path in paths:
+        facts, ratios = Material(path).facts, []
+        for _ in range(rounds):
+            material = Material(path)
+            calls = [made for _, made in alterations(material, 0)]
+            material.share(calls)
+            altered = sum(decode(path, request, facts, call, shared=True) for call in calls)
+            ratios.append(altered / sum(decode(path, request, facts, None) for _ in calls))
+        what = f"{facts.width} x {facts.height}, 8 frames, {len(calls)} calls that share frames: against plain decoding"
+        holds &= workload.verdict(what, statistics.median(ratios), SHARING_LIMIT)
+    return holds
+
+
 def measure_run(phase: Path, solution: Path) -> bool:
     """Print how long a whole run takes; return whether that is within the limit."""
     with tempfile.TemporaryDirectory() as temporary:
@@ -125,6 +151,7 @@ def main() -> int:
     if options.only != "run":
         paths = [workload.make_small_clip(width, height) for width, height in SIZES]
         holds &= measure_altering(paths, options.rounds, options.case)
+        holds &= measure_sharing(paths, options.rounds)
     if options.only != "altering":
         holds &= measure_run(ROOT / "input_data" / "practice", ROOT / "solutions" / "cue_reader")
     return 0 if holds else 1

@@ -24,8 +24,8 @@ FILE_MB = 64
 """The largest file that a model may write, MB."""
 OUTPUT_MB = 64
 THREADS = 512
-INGESTION_MB = 512
-"""How much memory ingestion itself may use in its container, MB."""
+INGESTION_MB = 768
+"""How much memory ingestion itself may use in its container, MB; the kept frames of two clips take up to 320."""
 FLOOR_MB, FLOOR_FILES = 16, 500
 """A disk counts as full with less free space (MB) or fewer free files than this."""
 PATIENCE_S = 2.0

@@ -253,7 +253,7 @@ class FrameReader(Reader):
         while self._position < index:
             # grab() decodes without converting to unneeded pixels.
             if not self._capture.grab():
-                self._return_to_last_good()
+                index = self._return_to_last_good()
                 break
             self._position += 1
         read, frame = self._capture.retrieve(self._scratch)
@@ -266,7 +266,7 @@ class FrameReader(Reader):
         """See `Reader.close`."""
         self._capture.release()
 
-    def _return_to_last_good(self) -> None:
+    def _return_to_last_good(self) -> int:
         if self._position < 0:
             raise UnreadableClip("not a single frame can be decoded")
         self.last_good = self._position
@@ -274,6 +274,7 @@ class FrameReader(Reader):
         self._capture = open_capture(self._path, threads=self._threads)
         for _ in range(self.last_good + 1):
             self._capture.grab()
+        return self.last_good
 
 
 def is_readable(path: Path) -> bool:

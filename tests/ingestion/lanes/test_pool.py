@@ -288,7 +288,7 @@ def test_there_are_as_many_models_as_there_is_room_for(tmp_path: Path, monkeypat
     limits: dict[str, int | None] = {"memory_mb": None, "processes": None}
     disk = SimpleNamespace(free=10 << 30)
     memory = tmp_path / "meminfo"
-    memory.write_text("MemTotal:  99 kB\nMemAvailable:  12582912 kB\n")  # 12 GB
+    memory.write_text("MemTotal:  99 kB\nMemAvailable:  16777216 kB\n")  # 16 GB
     monkeypatch.setattr(room, "MEMORY", memory)
     monkeypatch.setattr(room, "DEVICES", tmp_path)
     monkeypatch.setattr(room, "limits", lambda: limits)
@@ -296,8 +296,8 @@ def test_there_are_as_many_models_as_there_is_room_for(tmp_path: Path, monkeypat
     monkeypatch.setattr("shutil.disk_usage", lambda _: disk)
     assert room.workers_for(None, 512) == 8
     assert room.workers_for(4, 512) == 4
-    assert room.workers_for(None, 4096) == 2
-    limits["memory_mb"] = 8192
+    assert room.workers_for(None, 4096) == 3
+    limits["memory_mb"] = 9216
     assert room.workers_for(None, 3072) == 2
     limits["processes"] = 2048
     assert room.workers_for(None, 512) == 2
