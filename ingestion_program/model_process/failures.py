@@ -9,7 +9,7 @@ from pathlib import Path
 LONGEST = 500
 REFUSED = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
 """Errors with which the sandbox refuses system calls; for files it uses EACCES."""
-NETWORK_PACKAGES = frozenset({"jax", "keras", "onnxruntime", "tensorflow", "torch", "torchvision", "transformers"})
+NETWORK_PACKAGES = frozenset({"jax", "keras", "tensorflow", "torch", "torchvision", "transformers"})
 OF_KIND: dict[type[BaseException], str] = {
     FileNotFoundError: "open files below the folder passed to the constructor: assets / 'weights.npz'",
     SystemExit: "do not end the process; raise an exception or return an answer",
@@ -74,7 +74,7 @@ def advise(error: BaseException) -> str:
 def in_place_of(module: str) -> str:
     """Return what to do without `module`, a package that is not installed."""
     if module.partition(".")[0] in NETWORK_PACKAGES:
-        return "export the network to ONNX and run it with cv2.dnn.readNetFromONNX"
+        return "export the network to ONNX and run it with onnxruntime.InferenceSession"
     return "put the module beside model.py if it is pure Python, or do without"
 
 

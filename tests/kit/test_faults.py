@@ -50,7 +50,7 @@ SEEN: Faults = {
     ),
     "PyTorch": (
         {"model.py": model(top="import torch")},
-        "Fix: export the network to ONNX and run it with cv2.dnn.readNetFromONNX",
+        "Fix: export the network to ONNX and run it with onnxruntime.InferenceSession",
     ),
     "a file opened by its name": (
         {"model.py": model("open('weights.txt')"), "weights.txt": "1"},

@@ -26,7 +26,7 @@ def linear_network(weights: Floats, bias: Floats, shape: Sequence[int]) -> bytes
         Of the input: frames, channels, rows, columns.
     """
     nodes = (
-        _node("GlobalAveragePool", ["frame"], "means"),
+        _node("GlobalAveragePool", ["frames"], "means"),
         _node("Flatten", ["means"], "flat", axis=1),
         _node("Gemm", ["flat", "weights", "bias"], "scores", transB=1),
     )
@@ -35,7 +35,7 @@ def linear_network(weights: Floats, bias: Floats, shape: Sequence[int]) -> bytes
         _part(2, b"linear"),
         _part(5, _tensor("weights", weights)),
         _part(5, _tensor("bias", bias)),
-        _part(11, _value("frame", shape)),
+        _part(11, _value("frames", shape)),
         _part(12, _value("scores", (shape[0], len(bias)))),
     ])  # fmt: skip
     return _number(1, IR_VERSION) + _part(7, graph) + _part(8, _part(1, b"") + _number(2, OPSET))

@@ -136,7 +136,7 @@ def test_picture_of_the_page_is_valid(task: Task) -> None:
 def test_network_of_the_page_runs(task: Task, tmp_path: Path) -> None:
     weights = np.array([[0.1, 0.2, 0.3], [0.9, 0, 0], [0, 0.9, 0], [0, 0, 0.9], [-1, 0, 0], [1, 1, 1]], np.float32)
     bias = np.array([0, 0.05, 0.05, 0.05, 0.1, 0.1], np.float32)
-    (tmp_path / "net.onnx").write_bytes(linear_network(weights, bias, (1, 3, 90, 160)))
+    (tmp_path / "net.onnx").write_bytes(linear_network(weights, bias, (8, 3, 90, 160)))
     model = next(run(code)["Model"] for code in blocks("environment") if "class Model" in code)(tmp_path)
     prediction, problems = check_prediction(model.predict(RedClip(4)), task.targets)
     assert problems == []

@@ -46,7 +46,7 @@ _SUBMISSION = (
     Code("submission_too_large", "S", ("load",), "too many megabytes", "a submission within the limit", "remove what the model does not need"),
     Code("submission_too_many_files", "S", ("load",), "too many files", "a submission within the limit", "remove what the model does not need"),
     Code("syntax_error", "S", ("load",), "source that cannot be read", "Python of the image's version, in UTF-8", "correct that line"),
-    Code("module_missing", "S", ("load",), "an import that is not installed", "the standard library, the image's packages, your own modules", "put the module into the zip; run a network as ONNX, with cv2.dnn"),
+    Code("module_missing", "S", ("load",), "an import that is not installed", "the standard library, the image's packages, your own modules", "put the module into the zip; run a network as ONNX, with onnxruntime"),
     Code("import_raised", "S", ("load",), "an error while importing model.py", "a model.py that can be imported", "correct that line"),
     Code("class_missing", "S", ("load",), "no class Model", "one class called Model", "name your class Model"),
     Code("method_missing", "S", ("load",), "a method is missing", "__init__, predict and explain", "add the method"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ingest.submission.checks import Fingerprint
     from ingest.submission.credits import Credit
 
-PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "torch")
+PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "onnxruntime", "torch")
 
 IMAGE_VARIABLE = "COMPETITION_IMAGE"
 """Environment variable with the image's own name, which is known nowhere else in a container."""

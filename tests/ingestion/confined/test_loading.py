@@ -62,7 +62,7 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     assert load_model(tmp_path)
 
 
-@pytest.mark.parametrize(("module", "advice"), [("no_such_package", "beside model.py"), ("torch.nn", "cv2.dnn")])
+@pytest.mark.parametrize(("module", "advice"), [("no_such_package", "beside model.py"), ("torch.nn", "onnxruntime")])
 def test_a_missing_module_comes_with_what_to_do_instead(tmp_path: Path, module: str, advice: str) -> None:
     report = failure(tmp_path, f"x = 1\nimport {module}")
     assert (report["code"], report["where"]) == ("module_missing", "model.py line 2, in <module>")

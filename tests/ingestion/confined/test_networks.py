@@ -1,0 +1,54 @@
+"""Networks of participants: they run in the sandbox, with threads, and answer the same in every process."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.ingestion.conftest import SETTINGS, Outcome, write_phase
+from tests.pages.onnx_file import linear_network
+
+pytest.importorskip("onnxruntime", reason="there is no ONNX Runtime for this machine")
+
+SOURCE = """
+import cv2
+import numpy as np
+import onnxruntime
+
+
+class Model:
+    def __init__(self, assets):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 8
+        self.net = onnxruntime.InferenceSession(assets / "net.onnx", options)
+        self.other = cv2.dnn.readNetFromONNX(str(assets / "net.onnx"))
+
+    def predict(self, clip):
+        frames = np.stack(list(clip.frames(count=8)))
+        pixels = frames.transpose(0, 3, 1, 2).astype(np.float32) / 255
+        (scores,) = self.net.run(None, {"frames": pixels})
+        self.other.setInput(pixels)
+        assert np.allclose(scores, self.other.forward(), atol=1e-5)
+        return dict(zip(("warmth", "interview"), map(float, scores.mean(axis=0))))
+
+    def explain(self, clip, prediction):
+        return {"text": "A text that is long enough to count."}
+"""
+
+
+def test_a_network_runs_in_the_sandbox_with_threads_and_answers_the_same_again(
+    numbered_clip: Path, tmp_path: Path, ingest: Callable[..., Outcome]
+) -> None:
+    weights = np.array([[0.1, 0.2, 0.3], [0.5, 0.1, 0]], np.float32)
+    (tmp_path / "submission").mkdir()
+    network = linear_network(weights, np.array([0.1, 0.2], np.float32), (8, 3, 64, 96))
+    (tmp_path / "submission" / "net.onnx").write_bytes(network)
+    outcome = ingest(SOURCE, input_data=write_phase(tmp_path / "input", [numbered_clip] * 2, SETTINGS))
+    assert outcome.exit_code == 0, outcome.printed
+    run = outcome.json("run.json")
+    assert run["clips"]["ok"] == 2, outcome.printed
+    # Later versions try to send usage data.
+    assert run["refused_calls"] == {}
+    assert run["determinism"]["clips"] == run["determinism"]["identical"] == 2
+    assert run["packages"]["onnxruntime"]
