@@ -212,7 +212,7 @@ class ClaimReader:
             return fronted or self._said[0]
         said = targets_in(before) if subject_of(before) in ("target", "pronoun") else ()
         near = fronted or referents.resolved(said or own) or referents.named(after)
-        return near or borrowed or referents.fronted or referents.topic
+        return near or borrowed or referents.fronted or referents.latest
 
 
 def _turn(part: Part, mark: Item) -> int:
