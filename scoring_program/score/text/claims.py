@@ -42,7 +42,7 @@ class ClaimReader:
         """Cues of the previous part, which are the subject of "and lowered it"."""
         self._near: tuple[str, ...] = ()
         """Cues named last: "which" and "this"."""
-        self._said: tuple[Targets, int] = (self._referents.topic, 0)
+        self._said: tuple[Targets, int] = (self._referents.latest, 0)
         """Targets and sign of the previous effect: "and so did the gaze"."""
         self._gone = False
         """Whether the cues of the previous part were removed: "we hid the smile, and this lowered it"."""
@@ -97,8 +97,6 @@ class ClaimReader:
         named = self._referents.named(clause)
         if named:
             self._referents.latest = named
-            if clause[-1].kind == "colon" or not cues:
-                self._referents.topic = named
 
     def _with_effect(self, part: Part, mark: Item, borrowed: Targets, *, continued: bool, doubted: bool) -> None:
         edited = any(item.kind == "edit" for item in part.before)
@@ -130,8 +128,6 @@ class ClaimReader:
             self._add(mentions(split_at(after, _PAUSES)[-1]), targets, mark.sign)
         self._add(mentions(conceded) + mentions(conceded_after), targets, -sign)
         named = self._referents.named(before)
-        if (mark.kind == "level" and not mentions(before)) or (named and subject_of(before) == "target"):
-            self._referents.topic = targets
         if named or mark.bound or self._referents.named(after):
             self._referents.latest = targets
         self._cues = () if edited else cues or self._cues
