@@ -83,7 +83,7 @@ def _sign(token: str) -> Meaning:
 
 
 def _is_share(text: str) -> bool:
-    return re.fullmatch(r"0\.\d+", text) is not None
+    return re.fullmatch(r"0?\.\d+", text) is not None
 
 
 def _demoted(item: Item) -> Item:
