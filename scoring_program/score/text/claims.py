@@ -58,6 +58,7 @@ class ClaimReader:
         # "Ablation: smile -0.05, gaze +0.03" is about all that follows.
         heading = tuple(item for item, other in pairwise(sentence) if item.kind == "removal" and other.kind == "colon")
         for parts in parts_of(sentence):
+            self._explained = False
             # "The smile raised, the gaze lowered openness": the last target belongs to all effects.
             borrowed: Targets = ()
             for part in reversed(parts[1:]):
@@ -134,7 +135,7 @@ class ClaimReader:
         self._near = () if edited else mentions(after) or cues or self._near
         self._said = (targets, sign)
         self._excluded = any(item.kind == "exclusion" for item in before)
-        self._explained = any(item.kind == "result" for item in before)
+        self._explained = any(item.kind == "result" or (item.kind == "colon" and mentions(before[:place])) for place, item in enumerate(before))
 
     def _known(self, cues: Iterable[str], targets: Targets) -> int:
         """Return the known sign of the cues; without cues, that of the previous effect."""
@@ -171,8 +172,7 @@ class ClaimReader:
         kinds = {item.kind for item in (*before, *after)}
         reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result", "flip", "removal"))
         subject = subject_of(before)
-        moves = mark.value == MOVES and subject == "cue" and not objects_of(after)
-        if not reasoned and (moves or mark.kind == "level"):
+        if not reasoned and mark.kind == "level":
             return ()
         given = next((item.kind in ("cause", "clausal") for item in after if item.kind not in QUIET), False)
         if here:
@@ -191,7 +191,7 @@ class ClaimReader:
         if subject == "none":
             return self._cues if continued and "cause" not in {item.kind for item in after} else ()
         explains = any(item.kind == "result" for item in before)
-        if mark.kind == "comparative" and subject == "target" and continued and (explains or self._explained):
+        if subject == "target" and continued and (explains or self._explained):
             return self._cues  # "bright wall -> openness up, conscientiousness down"
         return self._cues if explains and self._said[1] == 0 else ()
 
@@ -231,10 +231,10 @@ def _turn(part: Part, mark: Item) -> int:
         return -sense
     if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):
         return -sense if mark.value == CHANGE and "absent" in kinds else 0
-    for place, item in enumerate(items):
-        if item.kind == "cause" and item.text == "without" and any(other.kind == "cue" for other in items[place:]):
+    for item, group, place in ((item, group, place) for group in groups for place, item in enumerate(group)):
+        if item.kind == "cause" and item.text == "without" and any(other.kind == "cue" for other in group[place:]):
             # "Without the smile it is lower" is an experiment, "without a smile it fell" describes the clip.
-            definite = place + 1 < len(items) and items[place + 1].text in _DEFINITE
+            definite = place + 1 < len(group) and group[place + 1].text in _DEFINITE
             now = mark.value == NOTE or mark.text.endswith("s")
             now = now or any(other.text in ("is", "are") for other in part.before[-3:])
             return (-sense if now else 0) if definite else sense if not now or mark.kind == "level" else 0

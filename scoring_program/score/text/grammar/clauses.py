@@ -89,7 +89,8 @@ def _marks(clause: Sequence[Item]) -> list[int]:
         if marks:
             previous, between = clause[marks[-1]], clause[marks[-1] + 1 : place]
             kinds = {other.kind for other in between}
-            same = item.value == NOTE != previous.value and item.sign == previous.sign
+            leads = clause[place + 1 : place + 2] and clause[place + 1].kind == "cue" and "comma" in kinds
+            same = item.value == NOTE != previous.value and item.sign == previous.sign and not leads
             if item.value == CHANGE or (same and (kinds.isdisjoint(_SEPARATORS) or "cue" not in kinds)):
                 continue
             if previous.value in (OVER, EVEN) and kinds <= _SILENT | {"reference", "word"}:
@@ -116,13 +117,16 @@ def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
         return len(kinds)
     if not breaks:
         return 1 + max((place for place, kind in enumerate(kinds) if kind == "target"), default=-1)
+    object_ = max((place for place in range(cues[0] if cues else 0) if kinds[place] in ("target", "pronoun")), default=-1)
+    clear = [place for place in breaks if cues and object_ < place < cues[0] and not caused and "addition" not in kinds[:place]]
+    if object_ >= 0 and clear:
+        return clear[0]  # "the light raised the score, the gaze wanders and harms it"
     if kinds[breaks[-1]] != "result" and all(kind in _QUIET or kind in _SEPARATORS for kind in kinds[breaks[-1] :]):
         return breaks[-1]
     if not cues:
         return breaks[0]
     if not caused:
-        target = max((place for place in range(cues[0]) if kinds[place] in ("target", "pronoun")), default=-1)
-        return ([place for place in breaks if place > target and "addition" not in kinds[:place]] or breaks)[0]
+        return ([place for place in breaks if place > object_ and "addition" not in kinds[:place]] or breaks)[0]
     later = [place for place in breaks if place > cues[0]] or breaks
     # "by the smile and the gaze, and the light ...": a comma separates more than "and", and both together most.
     return max(later, key=lambda place: (kinds[place] != "and", kinds[place + 1 : place + 2] == ["and"], place))

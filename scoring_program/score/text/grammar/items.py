@@ -19,6 +19,8 @@ EFFECTIVE = frozenset(["effect", "comparative", "level"])
 _BREAKS = _ENDS | {"cause", "clausal", "contrast", "colon", "result"}
 _CAUSES = frozenset(["cause", "clausal", "with"])
 _STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
+_WHO = frozenset(["that", "which", "who"])
+_SUBJECTS = _BREAKS | {"cue", "target", "pronoun", "reference"}
 _LEADING = ("small", "determiner", "preposition")
 _FAR = 5
 _LOW, _HIGH = 0.45, 0.55
@@ -132,7 +134,8 @@ def _with_full_names(items: Sequence[Item], place: int) -> Item | None:
     """Read "the score for openness", "points by openness" and "the openness prediction" as openness."""
     item = items[place]
     if item.value == GENERIC:
-        named = place > 0 and items[place - 1].kind == "target" and not items[place - 1].weak
+        beside = [*items[max(0, place - 1) : place], *[other for other in items[place + 1 :] if other.kind != "colon"][:1]]
+        named = any(other.kind == "target" and not other.weak for other in beside)
         return None if named or _leads_to_target(items, place + 1) else item
     return replace(item, kind="preposition") if _leads_to_target(items, place) else item
 
@@ -169,6 +172,10 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
         return _demoted(item)  # what the writer liked
     if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
         return item
+    if item.value == MOVES and _next(items, place + 1, _QUIET | {"preposition"}) not in ("target", "pronoun"):
+        subject = next((other for other in reversed(items[:place]) if other.kind in _SUBJECTS and other.text not in _WHO), item)
+        if subject.kind == "cue" and all(other.kind != "removal" for other in items[:place]):
+            return _demoted(item)  # "a voice that rises"
     judged = item.text in ("positive", "negative")
     if _next_is_cue(items, place + 1):
         of_cue = "of" in (_text_at(items, place + 1), _text_at(items, place + 2))
@@ -214,6 +221,17 @@ def _with_changes(items: Sequence[Item], place: int) -> Item:
         if change and any(other.kind in ("target", "pronoun", "removal", "hidden") for other in items[:place]):
             return replace(items[place], kind="effect", value=CHANGE, sign=1 if change > 0 else -1)
     return items[place]
+
+
+def _with_amounts(items: Sequence[Item], place: int) -> Item:
+    """Read a number without a sign beside a cue as "+" where another has a minus: "smile 0.05, gaze -0.02"."""
+    item = items[place]
+    notes = [other.text for other in items if other.value == NOTE]
+    signed = bool(notes) and all(len(text) > 1 for text in notes) and any(text[0] in "-–" for text in notes)
+    beside = [other.kind for other in items[max(0, place - 2) : place] if other.text != "("][-1:] == ["cue"]
+    if signed and beside and re.fullmatch(r"\d*\.\d*[1-9]\d*", item.text):
+        return item if items[place + 1 : place + 2] and items[place + 1].value == NOTE else replace(item, kind="effect", value=NOTE, sign=1)
+    return item
 
 
 def _with_bonds(items: Sequence[Item], place: int) -> Item:
@@ -310,6 +328,7 @@ _RULES: tuple[Callable[[Sequence[Item], int], Item | None], ...] = (
     _with_states,
     _with_acts,
     _with_changes,
+    _with_amounts,
     _with_bonds,
     _with_impressions,
 )
