@@ -195,7 +195,8 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
     subject = _last(items[:place], _QUIET)
     scored = _next(items, place + 1, _QUIET | {"preposition"}) == "target"
     scored = scored and subject in ("cue", "reference", "pronoun")
-    moves = subject == "cue" and (item.text == "took" or item.text.endswith("s"))
+    has = _text_at(items, place - 1) in ("has", "have", "had")
+    moves = subject == "cue" and (item.text in ("take", "took") or item.text.endswith("s") or has)
     if (scored or moves) and all(other.text not in _STAGED for other in items[:place]):
         # "The flat voice suppressed extraversion and took off 0.02."
         return replace(item, kind="effect", value="", sign=-1)
