@@ -200,9 +200,9 @@ class ClaimReader:
         own = mark.bound or objects_of(after)
         if subject_of(before) == "target" and (also := co_subjects(after)):
             return referents.resolved((*(mark.bound or targets_in(before)), *also))
-        if mark.bound or any(value not in (GENERIC, IT) for value, _ in own):
-            return referents.resolved(mark.bound or tuple(pair for pair in own if pair[0] not in (GENERIC, IT)))
         fronted = referents.named(before)
+        if mark.bound and (not fronted or any(value not in (GENERIC, IT) for value, _ in mark.bound)) or any(value not in (GENERIC, IT) for value, _ in own):
+            return referents.resolved(mark.bound or tuple(pair for pair in own if pair[0] not in (GENERIC, IT)))
         referents.fronted = fronted or referents.fronted
         if mark.value in ("same", "opposite", EVEN):
             return fronted or self._said[0]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 
-from score.text.grammar.lexicon import CHANGE, EVEN, GENERIC, IT, LIKES, LIST, MAIN, MOVES, NOTE, OVER
+from score.text.grammar.lexicon import CHANGE, EVEN, GENERIC, IT, LIKES, LIST, MAIN, MOVES, NOTE, OVER, WEAKENS
 from score.text.grammar.phrases import Meaning, PhraseBook
 
 _WORD = Meaning("word")
@@ -204,13 +204,24 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
     if before & _WRITERS:
         return replace(item, kind="removal")
     # "A blank wall", "the muted voice" describe the clip.
-    led = place > 0 and items[place - 1].kind == "determiner" and _next(items, place + 1, ()) == "cue"
+    led = place > 0 and items[place - 1].kind == "determiner" and _next(items, place + 1, ()) in ("cue", "comma")
     state = item.text.endswith(("ed", "en")) and _next_is_cue(items, place + 1)
     if before & _PEOPLE or state or (led and not item.text.endswith("ing")):
         return _demoted(item)
     if item.kind == "hiding":
         return replace(item, kind="doubt" if _text_at(items, place + 1) in ("his", "her", "their") else "removal")
     return item
+
+
+def _with_undone(items: Sequence[Item], place: int) -> Item:
+    """Read "undid the benefit" as a loss and "softened the blow" as a gain."""
+    item = items[place]
+    led = [other for other in items[:place] if other.kind not in ("small", "determiner")][-1:]
+    if item.kind != "effect" or not led or led[0].kind != "effect" or led[0].sign >= 0 or led[0].value not in ("", WEAKENS):
+        return item
+    if items[place - 1] is led[0] or (item.sign < 0 and led[0].value != WEAKENS):
+        return item
+    return replace(item, sign=-item.sign)
 
 
 def _with_changes(items: Sequence[Item], place: int) -> Item:
@@ -328,6 +339,7 @@ _RULES: tuple[Callable[[Sequence[Item], int], Item | None], ...] = (
     _without_brackets,
     _with_states,
     _with_acts,
+    _with_undone,
     _with_changes,
     _with_amounts,
     _with_bonds,
