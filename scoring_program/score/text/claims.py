@@ -16,6 +16,7 @@ from score.text.grammar.regions import (
     co_subjects,
     denied,
     mentions,
+    next_named,
     objects_of,
     own_clause,
     split_at,
@@ -216,12 +217,14 @@ def _turn(part: Part, mark: Item) -> int:
     groups = [*split_at(part.before, _PAUSES), *split_at(_without_aside(part.after), _PAUSES)]
     items = [item for group in groups for item in group]
     kinds = {item.kind for item in items}
-    sense = -1 if sum(item.kind == "prevent" for item in items) % 2 else 1
+    # Not in "she kept every trace of a smile from the camera".
+    prevented = [item for place, item in enumerate(items) if item.kind == "prevent" and next_named(items[place:]) != "cue"]
+    sense = -1 if len(prevented) % 2 else 1
     staged = any(item.value == "when" or item.text in ("if", "with", "after") for item in items)
     if staged and any(_is_unknown_act(group) for group in groups):
         return 0
     taken = [group for group in groups if any(item.kind == "removal" for item in group)]
-    aimed = any(item.kind == "cue" for group in taken for item in group)
+    aimed = any(item.kind == "cue" or item.text == "without" for group in taken for item in group)
     if taken and mark.value != NOTE and "cue" in kinds and not aimed:
         return 0
     # "Would" affects only the words around it: not in "nobody would invite him: the voice lowered the score".

@@ -38,7 +38,7 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
     """Read "not the smile but the gaze" as an exclusion of the smile."""
     result = list(items)
     for place, item in enumerate(items):
-        if item.kind != "negation" or item.text != "not":
+        if item.kind != "negation" or item.text != "not" or any(other.text in ("had", "if") for other in items[:place]):
             continue
         ahead = place + 1
         while ahead < len(items) and (items[ahead].kind in _LEADING or items[ahead].text == "to"):

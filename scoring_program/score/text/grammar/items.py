@@ -21,6 +21,7 @@ _CAUSES = frozenset(["cause", "clausal", "with"])
 _STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
 _WHO = frozenset(["that", "which", "who"])
 _SUBJECTS = _BREAKS | {"cue", "target", "pronoun", "reference"}
+_MOMENTS = frozenset(["as", "when", "whenever", "every", "each", "second", "between", "per"])
 _LEADING = ("small", "determiner", "preposition")
 _FAR = 5
 _LOW, _HIGH = 0.45, 0.55
@@ -118,7 +119,8 @@ def _with_pronouns(items: Sequence[Item], place: int) -> Item:
     following = items[place + 1] if place + 1 < len(items) else item
     if len(item.tokens) > 1 or following is item:
         return item
-    if item.text == "both" and _next(items, place + 1, ("determiner", "small", "word")) in ("cue", "target"):
+    joined = any(other.kind == "and" for other in items[place:])
+    if item.text == "both" and joined and _next(items, place + 1, ("determiner", "small", "word")) in ("cue", "target"):
         return replace(item, kind="small")
     if item.text == "too" and following.kind in ("small", "word", "cue", "level"):
         return replace(item, kind="small")
@@ -211,6 +213,19 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
     if item.kind == "hiding":
         return replace(item, kind="doubt" if _text_at(items, place + 1) in ("his", "her", "their") else "removal")
     return item
+
+
+def _without_circumstances(items: Sequence[Item], place: int) -> Item:
+    """Leave out what another cue is done with or during: "fidgeting with a sleeve", "every few words"."""
+    item = items[place]
+    before = items[max(0, place - 4) : place]
+    if item.value == "words":
+        when = any(other.text in _MOMENTS and other.kind != "cause" for other in before)
+        others = {other.value for other in items if other.kind == "cue"} - {"words"}
+        return _demoted(item) if when and others else item
+    moved = next((other for other in reversed(items[:place]) if other.kind not in ("determiner", "small", "word")), item)
+    acted = place > 1 and moved.text == "with" and items[items.index(moved) - 1].value == "motion"
+    return _demoted(item) if acted and item.value in ("clothing", "background", "hair") else item
 
 
 def _with_undone(items: Sequence[Item], place: int) -> Item:
@@ -339,6 +354,7 @@ _RULES: tuple[Callable[[Sequence[Item], int], Item | None], ...] = (
     _without_brackets,
     _with_states,
     _with_acts,
+    _without_circumstances,
     _with_undone,
     _with_changes,
     _with_amounts,

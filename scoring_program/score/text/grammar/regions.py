@@ -81,7 +81,7 @@ def objects_of(after: Sequence[Item]) -> Targets:
     for place, item in enumerate(after):
         following = after[place + 1 : place + 2]
         counted = item.kind == "cause" and following and following[0].text[0].isdigit()
-        added = item.kind == "addition" and _next_named(after[place:]) == "target"  # "as well as the interview score"
+        added = item.kind == "addition" and next_named(after[place:]) == "target"  # "as well as the interview score"
         if item.kind in _NO_OBJECTS and item.text != "for" and not counted and not added:
             return targets_in(after[:place])
     return targets_in(after)
@@ -93,7 +93,8 @@ def co_subjects(after: Sequence[Item]) -> Targets:
     return objects_of(after[joined[0] :]) if joined and not targets_in(after[: joined[0]]) else ()
 
 
-def _next_named(items: Sequence[Item]) -> str:
+def next_named(items: Sequence[Item]) -> str:
+    """Return the kind of the first cue, target or effect."""
     return next((item.kind for item in items if item.kind in ("cue", "target", *EFFECTIVE)), "none")
 
 
@@ -148,7 +149,10 @@ def without_denied(after: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def denied(before: Sequence[Item]) -> bool:
-    """Whether a negation stands right before the effect: "did not really raise"."""
+    """Whether a negation stands right before the effect ("did not really raise") or behind "would"."""
+    would = [place for place, item in enumerate(before) if item.kind == "flip"]
+    if would and any(item.kind == "negation" for item in before[would[-1] :]):
+        return True
     for item in reversed(before):
         if item.kind == "negation":
             return True
