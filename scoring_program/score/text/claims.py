@@ -90,11 +90,14 @@ class ClaimReader:
         corrected = self._excluded and clause[0].text == "it"
         # "The score is high. That is due to the smile."
         due = not continued and any(item.kind == "cause" and len(item.tokens) > 1 for item in clause)
-        if (too or corrected or due) and not any(item.kind == "negation" for item in clause):
+        named_so = (too or corrected or due) and all(
+            item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairwise((*clause, clause[-1]))
+        )
+        if named_so:
             self._add(cues, *self._said)
         if cues:
             self._cues = self._near = cues
-            self._said = (self._said[0], 0)
+            self._said = (self._said[0], self._said[1] if named_so else 0)
             self._gone = any(item.kind == "removal" for item in clause)
         named = self._referents.named(clause)
         if named:
@@ -160,7 +163,8 @@ class ClaimReader:
             # "It would not be as high without the smile" reverses the sign twice.
             return sign if turn < 0 and mark.kind != "effect" and mark.text in ("so", "as", "high", "low") else 0
         # "Nothing but the smile raised it."
-        left = [item.kind for item in before if item.text in ("neither", "nothing", "none") or item.kind == "exclusion"]
+        own = split_at(before, ("result",))[-1]
+        left = [item.kind for item in own if item.text in ("neither", "nothing", "none") or item.kind == "exclusion"]
         if left[-1:] == ["negation"]:
             return 0
         return sign * turn
@@ -171,9 +175,10 @@ class ClaimReader:
         colon = max((place for place, item in enumerate(before) if item.kind == "colon"), default=-1)
         here = (mentions(own_clause(before[colon + 1 :])) or mentions(before)) + mentions(after)
         kinds = {item.kind for item in (*before, *after)}
-        reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result", "flip", "removal"))
+        reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result"))
         subject = subject_of(before)
-        if not reasoned and mark.kind == "level":
+        supposed = mark.value != "number" and not kinds.isdisjoint(("flip", "removal"))
+        if mark.kind == "level" and not reasoned and not supposed:
             return ()
         given = next((item.kind in ("cause", "clausal") for item in after if item.kind not in QUIET), False)
         if here:
@@ -181,7 +186,7 @@ class ClaimReader:
             return (mentions(after) if given else ()) or here
         if (
             subject == "reference"
-            or (after[-2:-1] and after[-2].kind in ("cause", "with") and after[-1].kind in ("reference", "pronoun"))
+            or any(one.kind in ("cause", "with") and other.kind in ("reference", "pronoun") for one, other in pairwise(after))
             or (mark.value == LIKES and after and after[-1].kind in ("reference", "pronoun"))
         ):
             return mentions(before, excluded=True) or self._near
@@ -252,7 +257,7 @@ def _is_unknown_act(group: Sequence[Item]) -> bool:
         [cue.kind, be.kind, act.kind] == ["cue", "auxiliary", "word"] and act.text.endswith(("ed", "en"))
         for cue, be, act in triples
     )
-    doing = [item.kind for item in loud[1:3]] == ["word", "cue"] and loud[1].text.endswith("ing")
+    doing = [item.kind for item in loud[1:3]] == ["word", "cue"] and loud[0].kind != "word" and loud[1].text.endswith("ing")
     return done or doing
 
 

@@ -124,7 +124,8 @@ def _with_pronouns(items: Sequence[Item], place: int) -> Item:
         return replace(item, kind="small")
     if item.text == "too" and following.kind in ("small", "word", "cue", "level"):
         return replace(item, kind="small")
-    noun = following.text not in _PEOPLE | _WRITERS and not following.text.endswith("ly")
+    verb = following.text.endswith("ed") and _next(items, place + 1, _QUIET) != "cue"
+    noun = following.text not in _PEOPLE | _WRITERS and not following.text.endswith("ly") and not verb
     if item.text in ("this", "that", "these", "those") and (
         following.kind in ("cue", "target") or (following.kind == "word" and noun)
     ):
@@ -172,7 +173,7 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
     item = items[place]
     if item.value == LIKES and item.sign > 0 and _text_at(items, place - 1) in _WRITERS:
         return _demoted(item)  # what the writer liked
-    if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
+    if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES, "opposite"):
         return item
     if item.value == MOVES and _next(items, place + 1, _QUIET | {"preposition"}) not in ("target", "pronoun"):
         subject = next((other for other in reversed(items[:place]) if other.kind in _SUBJECTS and other.text not in _WHO), item)
@@ -196,7 +197,7 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
         return replace(item, kind="effect", value=EVEN, sign=-1)  # "this gain was erased by the dim light"
     subject = _last(items[:place], _QUIET)
     scored = _next(items, place + 1, _QUIET | {"preposition"}) == "target"
-    scored = scored and subject in ("cue", "reference", "pronoun")
+    scored = scored and (subject in ("cue", "reference", "pronoun") or item.text in ("take", "took"))
     has = _text_at(items, place - 1) in ("has", "have", "had")
     moves = subject == "cue" and (item.text in ("take", "took") or item.text.endswith("s") or has)
     if (scored or moves) and all(other.text not in _STAGED for other in items[:place]):
@@ -269,7 +270,7 @@ def _with_bonds(items: Sequence[Item], place: int) -> Item:
     if counted and item.kind in ("amount", "comparative") and not _target_after(items, place):
         return replace(item, kind="comparative", bound=_target_before(items, place) or ((GENERIC, 1),))
     if item.kind == "amount":
-        bound = _target_after(items, place) or (_target_before(items, place) if following in _ENDS else ())
+        bound = _target_after(items, place) or (_target_before(items, place) if following in _ENDS | _CAUSES else ())
         return replace(item, kind="comparative", bound=bound) if bound else replace(item, kind="small")
     return _bound(items, place, following) if item.kind in ("comparative", "level") else item
 
@@ -287,6 +288,8 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
         bound = ((GENERIC, 1),) if _last(items[:place], _SMALL) == "flip" else ()
     if bound:
         return replace(item, bound=bound)
+    if item.value == "act" and _next(items, place + 1, _QUIET) == "level":
+        return replace(item, kind="result", value="")  # "earned her a high score"
     if item.text in ("up", "down") and following in _CAUSES:
         return replace(item, kind="effect", value=MOVES)
     beside = [other for other in items[:place] if other.value != "number"]
