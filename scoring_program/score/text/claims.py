@@ -89,9 +89,12 @@ class ClaimReader:
         too = any(item.kind == "addition" for item in clause)
         corrected = self._excluded and clause[0].text == "it"
         # "The score is high. That is due to the smile."
-        due = not continued and any(item.kind == "cause" and len(item.tokens) > 1 for item in clause)
+        pairs = list(pairwise((*clause, clause[-1])))
+        due = not continued and any(
+            item.kind == "cause" and (len(item.tokens) > 1 or other.kind == "colon") for item, other in pairs
+        )
         named_so = (too or corrected or due) and all(
-            item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairwise((*clause, clause[-1]))
+            item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairs
         )
         if named_so:
             self._add(cues, *self._said)
@@ -116,13 +119,14 @@ class ClaimReader:
         elif mark.value == EVEN:
             passive = any(item.text == "by" for item in after)
             own, other = (after, before) if passive else (before, after)
-            cues, kinds = mentions(own), {item.kind for item in other}
-            known = mentions(other) or (passive and continued) or not kinds.isdisjoint(("reference", "pronoun"))
-            sign = sign * self._known(mentions(other), targets) if known else 0
+            cues = mentions(own)
+            sign *= self._known(mentions(other), targets)
         else:
             cues = self._causes(mark, before, after, continued=continued)
         if mentions(before) or mentions(after):
             self._gone = any(item.kind == "removal" for item in (*before, *after))
+        elif _caused_by_it(after):
+            pass  # "... is high thanks to it"
         elif self._gone and all(item.text not in ("it", "they") for item in before):
             sign = -sign
         elif self._gone and all(item.kind != "result" for item in before):
@@ -186,7 +190,7 @@ class ClaimReader:
             return (mentions(after) if given else ()) or here
         if (
             subject == "reference"
-            or any(one.kind in ("cause", "with") and other.kind in ("reference", "pronoun") for one, other in pairwise(after))
+            or _caused_by_it(after)
             or (mark.value == LIKES and after and after[-1].kind in ("reference", "pronoun"))
         ):
             return mentions(before, excluded=True) or self._near
@@ -215,6 +219,11 @@ class ClaimReader:
         said = targets_in(before) if subject_of(before) in ("target", "pronoun") else ()
         near = fronted or referents.resolved(said or own) or referents.named(after)
         return near or borrowed or referents.fronted or referents.latest
+
+
+def _caused_by_it(after: Sequence[Item]) -> bool:
+    kinds = pairwise(item.kind for item in after)
+    return any(one in ("cause", "with") and other in ("reference", "pronoun") for one, other in kinds)
 
 
 def _turn(part: Part, mark: Item) -> int:

@@ -38,6 +38,8 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
     """Read "not the smile but the gaze" as an exclusion of the smile."""
     result = list(items)
     for place, item in enumerate(items):
+        if item.text == "neither" and items[0].text == "it" and any(other.kind == "reference" for other in items[place:]):
+            result[place] = replace(item, kind="exclusion")  # "it was neither the lamp nor the suit that cost points"
         if item.kind != "negation" or item.text != "not" or any(other.text in ("had", "if") for other in items[:place]):
             continue
         ahead = place + 1
@@ -58,9 +60,14 @@ def _parts(clause: Sequence[Item]) -> list[Part]:
     if not marks:
         return [Part(tuple(clause), None, ())]
     edges = [0]
+    # "+smile -gaze", but not "smile + gaze -" or "the smile adds +0.05, the gaze +0.03".
+    first = next((place for place in marks if clause[place].value == NOTE), 0)
+    behind = [item.kind for item in clause[first + 1 :] if item.kind not in ("small", "determiner", "word")]
+    signed_first = behind[:1] == ["cue"] and (first == 0 or clause[first - 1].kind != "cue")
     for one, other in pairwise(marks):
         noted = clause[other].value == clause[one].value == NOTE
-        edges.append(one + 1 + _cut(clause[one + 1 : other], leads=marks[0] == 0, noted=noted))
+        leads = signed_first if noted else marks[0] == 0
+        edges.append(one + 1 + _cut(clause[one + 1 : other], leads=leads, noted=noted))
     edges.append(len(clause))
     return [
         part
@@ -113,7 +120,7 @@ def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
     breaks = [place for place in breaks if place - 1 not in breaks or kinds[place] != "and"]
     cues = [place for place, kind in enumerate(kinds) if kind == "cue"]
     caused = any(kind in ("cause", "clausal", "colon") for kind in kinds[: cues[0] if cues else 0])
-    if (noted or not breaks) and leads and kinds[-1:] == ["cue"]:  # "+smile -gaze", but not "smile + gaze -"
+    if (noted or not breaks) and leads and kinds[-1:] == ["cue"]:
         return len(kinds)
     if not breaks:
         return 1 + max((place for place, kind in enumerate(kinds) if kind == "target"), default=-1)

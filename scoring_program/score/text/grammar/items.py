@@ -220,6 +220,8 @@ def _without_circumstances(items: Sequence[Item], place: int) -> Item:
     """Leave out what another cue is done with or during: "fidgeting with a sleeve", "every few words"."""
     item = items[place]
     before = items[max(0, place - 4) : place]
+    if item.kind == "cue" and [other.text for other in before[-2:]] in (["like", "a"], ["like", "an"]):
+        return _demoted(item)
     if item.value == "words":
         when = any(other.text in _MOMENTS and other.kind != "cause" for other in before)
         others = {other.value for other in items if other.kind == "cue"} - {"words"}
@@ -285,7 +287,8 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
     elif alone and following in ("colon", "cause"):  # "low: no smile"
         bound = ((GENERIC, 1),)
     elif item.kind == "comparative" and not bound:
-        bound = ((GENERIC, 1),) if _last(items[:place], _SMALL) == "flip" else ()
+        imagined = _last(items[:place], _SMALL) == "flip" and _last(items[:place], (*_SMALL, "flip")) != "cue"
+        bound = ((GENERIC, 1),) if imagined else ()
     if bound:
         return replace(item, bound=bound)
     if item.value == "act" and _next(items, place + 1, _QUIET) == "level":

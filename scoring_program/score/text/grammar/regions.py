@@ -41,7 +41,7 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
     groups: list[list[tuple[int, Item]]] = [[]]
     out = False
     for place, item in enumerate(items):
-        if item.kind == "exclusion" and not (excluded and item.text != "not"):
+        if item.kind == "exclusion" and not (excluded and item.text not in ("not", "neither")):
             out = True
             groups.append([])
         elif item.kind in _SEPARATORS and item.text != "without":
@@ -59,7 +59,10 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
         for place, item in strong or group:
             if kept and place == kept[-1][0] + 1:
                 kept[-1] = (place, item)
-            elif not kept or not any(other.kind == "preposition" for other in items[kept[-1][0] + 1 : place]):
+            elif not kept or not any(
+                other.kind == "preposition" and (other.text, item.value) != ("in", "clothing")
+                for other in items[kept[-1][0] + 1 : place]
+            ):
                 kept.append((place, item))
         found += [item for _, item in (kept if strong else kept[:1])]
     return found
