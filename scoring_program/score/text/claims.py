@@ -200,7 +200,7 @@ class ClaimReader:
             return self._cues
         if subject == "none":
             return self._cues if continued and "cause" not in {item.kind for item in after} else ()
-        explains = any(item.kind == "result" for item in before)
+        explains = any(item.kind == "result" for item in (*before, *after))
         if subject == "target" and continued and (explains or self._explained):
             return self._cues  # "bright wall -> openness up, conscientiousness down"
         return self._cues if explains and self._said[1] == 0 else ()

@@ -43,7 +43,7 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
         if item.kind != "negation" or item.text != "not" or any(other.text in ("had", "if") for other in items[:place]):
             continue
         ahead = place + 1
-        while ahead < len(items) and (items[ahead].kind in _LEADING or items[ahead].text == "to"):
+        while ahead < len(items) and (items[ahead].kind in (*_LEADING, "word") or items[ahead].text == "to"):
             ahead += 1
         if ahead == len(items) or items[ahead].kind != "cue":
             continue

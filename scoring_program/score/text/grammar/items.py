@@ -282,7 +282,8 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
     item = items[place]
     bound = _target_after(items, place) or _target_before(items, place)
     alone = item.kind == "level" and all(other.kind in _QUIET for other in items[:place])
-    if item.value == "number" and (following not in _BREAKS or items[place - 1].text == "by"):
+    named = following == "preposition" and _text_at(items, place + 1) == "for"
+    if item.value == "number" and ((following not in _BREAKS and not named) or items[place - 1].text == "by"):
         bound = ()
     elif alone and following in ("colon", "cause"):  # "low: no smile"
         bound = ((GENERIC, 1),)
@@ -291,6 +292,8 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
         bound = ((GENERIC, 1),) if imagined else ()
     if bound:
         return replace(item, bound=bound)
+    if item.value == "act" and _counted(items, place):
+        return replace(item, kind="effect", value="")  # "earned 0.05"
     if item.value == "act" and _next(items, place + 1, _QUIET) == "level":
         return replace(item, kind="result", value="")  # "earned her a high score"
     if item.text in ("up", "down") and following in _CAUSES:
@@ -312,8 +315,13 @@ def _with_impressions(items: Sequence[Item], place: int) -> Item:
     plain = bool(ahead) and ahead[0].kind == "target" and not (ahead[1:] and ahead[1].kind in EFFECTIVE)
     if plain and ahead[0].value == GENERIC:  # "the smile contributes to the score"
         plain = item.text.startswith("contribut") and any(other.kind == "cue" for other in items[:place])
-    counted = item.text.startswith("contribut") and _text_at(items, place + 1)[:1].isdigit()
+    counted = item.text.startswith("contribut") and _counted(items, place)
     return replace(item, kind="effect", sign=1) if plain or counted else replace(item, kind="result")
+
+
+def _counted(items: Sequence[Item], place: int) -> bool:
+    """Whether a number is the object of a verb."""
+    return next((item.text[0].isdigit() for item in items[place + 1 :] if item.kind not in _SMALL), False)
 
 
 def _target_after(items: Sequence[Item], place: int) -> Bonds:
