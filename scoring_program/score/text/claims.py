@@ -29,6 +29,7 @@ from score.text.grammar.vocabulary import TextClaim, Vocabulary
 
 _GOES_ON = frozenset(["clausal", "cause", "with", "and", "comma", "cue", "determiner", "addition"])
 _PAUSES = ("comma", "colon")
+_REASONS = frozenset(["reason", "reasons", "cause", "causes", "driver", "drivers"])
 _DOES = frozenset(["do", "does", "did", "has", "have", "had", "to", "can", "could", "may", "might", "will", "must"])
 _DEFINITE = frozenset(["the", "his", "her", "their", "its", "this", "that", "these", "those"])
 
@@ -93,6 +94,7 @@ class ClaimReader:
         due = not continued and any(
             item.kind == "cause" and (len(item.tokens) > 1 or other.kind == "colon") for item, other in pairs
         )
+        due = due or (not continued and clause[-1].text in _REASONS)
         named_so = (too or corrected or due) and all(
             item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairs
         )
@@ -167,7 +169,8 @@ class ClaimReader:
             # "It would not be as high without the smile" reverses the sign twice.
             return sign if turn < 0 and mark.kind != "effect" and mark.text in ("so", "as", "high", "low") else 0
         # "Nothing but the smile raised it."
-        own = split_at(before, ("result",))[-1]
+        so = max((place for place, item in enumerate(before) if item.text == "so"), default=-1)
+        own = before[so + 1 :]
         left = [item.kind for item in own if item.text in ("neither", "nothing", "none") or item.kind == "exclusion"]
         if left[-1:] == ["negation"]:
             return 0

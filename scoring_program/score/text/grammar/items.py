@@ -171,8 +171,8 @@ def _without_brackets(items: Sequence[Item], place: int) -> Item | None:
 def _with_states(items: Sequence[Item], place: int) -> Item:
     """Take effect words right before a cue as its description: "lowered eyes", "reduced motion"."""
     item = items[place]
-    if item.value == LIKES and item.sign > 0 and _text_at(items, place - 1) in _WRITERS:
-        return _demoted(item)  # what the writer liked
+    if item.value == LIKES and item.sign > 0 and _text_at(items, place - 1) in _WRITERS | {"he", "she"}:
+        return _demoted(item)  # what the writer or the person liked
     if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES, "opposite"):
         return item
     if item.value == MOVES and _next(items, place + 1, _QUIET | {"preposition"}) not in ("target", "pronoun"):
@@ -195,6 +195,8 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
         return item
     if _text_at(items, place + 1) == "by" and _next_is_cue(items, place + 2):
         return replace(item, kind="effect", value=EVEN, sign=-1)  # "this gain was erased by the dim light"
+    if item.text == "dropping" and not _next_is_cue(items, place + 1):
+        return replace(item, kind="effect", value=MOVES, sign=-1)
     subject = _last(items[:place], _QUIET)
     scored = _next(items, place + 1, _QUIET | {"preposition"}) == "target"
     scored = scored and (subject in ("cue", "reference", "pronoun") or item.text in ("take", "took"))

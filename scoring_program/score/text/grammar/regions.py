@@ -13,6 +13,7 @@ Targets = tuple[tuple[str, int], ...]
 QUIET = frozenset(["small", "auxiliary", "determiner"])
 _FINITE = frozenset(["he", "she", "they", "it", "there", "i", "we", "you", "is", "are", "was", "were", "has", "had"])
 _NO_OBJECTS = ("cue", "cause", "clausal", "reference", "colon", "addition")
+_SPOKEN = ("speech_rate", "voice")
 _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
 
 
@@ -58,7 +59,8 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
         kept: list[tuple[int, Item]] = []
         for place, item in strong or group:
             if kept and place == kept[-1][0] + 1:
-                kept[-1] = (place, item)
+                # "Hesitant answers" are speech.
+                kept[-1] = (place, kept[-1][1] if item.value == "words" and kept[-1][1].value in _SPOKEN else item)
             elif not kept or not any(
                 other.kind == "preposition" and (other.text, item.value) != ("in", "clothing")
                 for other in items[kept[-1][0] + 1 : place]
