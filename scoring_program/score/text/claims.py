@@ -210,8 +210,11 @@ class ClaimReader:
 
     def _targets(self, mark: Item, before: Sequence[Item], after: Sequence[Item], borrowed: Targets) -> Targets:
         referents = self._referents
-        own = mark.bound or objects_of(after)
-        if subject_of(before) == "target" and (also := co_subjects(after)):
+        subject = subject_of(before)
+        # "It took a knock for such carelessness" is about conscientiousness, its subject.
+        moved = [item for item in before if item.kind not in QUIET][-1:]
+        own = mark.bound or (() if moved and moved[0].kind == "target" and not moved[0].weak else objects_of(after))
+        if subject == "target" and (also := co_subjects(after)):
             return referents.resolved((*(mark.bound or targets_in(before)), *also))
         fronted = referents.named(before)
         if mark.bound and (not fronted or any(value not in (GENERIC, IT) for value, _ in mark.bound)) or any(value not in (GENERIC, IT) for value, _ in own):
@@ -219,7 +222,7 @@ class ClaimReader:
         referents.fronted = fronted or referents.fronted
         if mark.value in ("same", "opposite", EVEN):
             return fronted or self._said[0]
-        said = targets_in(before) if subject_of(before) in ("target", "pronoun") else ()
+        said = targets_in(before) if subject in ("target", "pronoun") else ()
         near = fronted or referents.resolved(said or own) or referents.named(after)
         return near or borrowed or referents.fronted or referents.latest
 

@@ -184,7 +184,7 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
         of_cue = "of" in (_text_at(items, place + 1), _text_at(items, place + 2))
         return item if of_cue and (judged or len(item.tokens) > 1) else _demoted(item)
     # "Her words are positive" describes them, "they are positive for openness" judges them.
-    predicate = _last(items[:place], ("small",)) == "auxiliary" and _next(items, place + 1, ()) in _ENDS
+    predicate = _last(items[:place], ("small", "word")) == "auxiliary" and _next(items, place + 1, ()) in _ENDS
     return _demoted(item) if judged and len(item.tokens) == 1 and predicate else item
 
 
