@@ -145,7 +145,10 @@ class ClaimReader:
         self._near = () if edited else mentions(after) or cues or self._near
         self._said = (targets, sign)
         self._excluded = any(item.kind == "exclusion" for item in before)
-        self._explained = any(item.kind == "result" or (item.kind == "colon" and mentions(before[:place])) for place, item in enumerate(before))
+        self._explained = any(
+            item.kind == "result" or (item.kind == "colon" and mentions(before[:place]))
+            for place, item in enumerate(before)
+        )
 
     def _known(self, cues: Iterable[str], targets: Targets) -> int:
         """Return the known sign of the cues; without cues, that of the previous effect."""
@@ -162,6 +165,13 @@ class ClaimReader:
     def _sign(self, part: Part, mark: Item) -> int:
         before = part.before
         sign = mark.sign * (self._said[1] if mark.value in ("same", "opposite") else 1)
+        if any(item.kind == "word" and item.sign == -mark.sign for item in before):
+            return 0  # "the loss from the pauses was recovered"
+        least = [item for item in part.after if item.kind not in ("determiner", "auxiliary")][:1]
+        if least and (
+            least[0].text in ("nothing", "none", "less", "least") or (least[0].kind == "small" and least[0].sign < 0)
+        ):
+            return 0  # "cost her nothing", "increased less"
         turn = _turn(part, mark)
         if turn < 0 and self._gone and mark.value in ("same", "opposite"):
             turn = 1  # "hiding the smile lowers it; muting the voice does the same"
@@ -217,7 +227,11 @@ class ClaimReader:
         if subject == "target" and (also := co_subjects(after)):
             return referents.resolved((*(mark.bound or targets_in(before)), *also))
         fronted = referents.named(before)
-        if mark.bound and (not fronted or any(value not in (GENERIC, IT) for value, _ in mark.bound)) or any(value not in (GENERIC, IT) for value, _ in own):
+        if (
+            mark.bound
+            and (not fronted or any(value not in (GENERIC, IT) for value, _ in mark.bound))
+            or any(value not in (GENERIC, IT) for value, _ in own)
+        ):
             return referents.resolved(mark.bound or tuple(pair for pair in own if pair[0] not in (GENERIC, IT)))
         referents.fronted = fronted or referents.fronted
         if mark.value in ("same", "opposite", EVEN):
@@ -238,7 +252,11 @@ def _turn(part: Part, mark: Item) -> int:
     items = [item for group in groups for item in group]
     kinds = {item.kind for item in items}
     # Not in "she kept every trace of a smile from the camera".
-    prevented = [item for place, item in enumerate(items) if item.kind == "prevent" and next_named(items[place:]) != "cue"]
+    prevented = [
+        item for place, item in enumerate(items) if item.kind == "prevent" and next_named(items[place:]) != "cue"
+    ]
+    if any(denied(items[: items.index(item)]) for item in prevented):
+        return 0
     sense = -1 if len(prevented) % 2 else 1
     staged = any(item.value == "when" or item.text in ("if", "with", "after") for item in items)
     if staged and any(_is_unknown_act(group) for group in groups):
@@ -272,7 +290,9 @@ def _is_unknown_act(group: Sequence[Item]) -> bool:
         [cue.kind, be.kind, act.kind] == ["cue", "auxiliary", "word"] and act.text.endswith(("ed", "en"))
         for cue, be, act in triples
     )
-    doing = [item.kind for item in loud[1:3]] == ["word", "cue"] and loud[0].kind != "word" and loud[1].text.endswith("ing")
+    doing = (
+        [item.kind for item in loud[1:3]] == ["word", "cue"] and loud[0].kind != "word" and loud[1].text.endswith("ing")
+    )
     return done or doing
 
 

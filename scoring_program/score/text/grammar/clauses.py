@@ -38,7 +38,11 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
     """Read "not the smile but the gaze" as an exclusion of the smile."""
     result = list(items)
     for place, item in enumerate(items):
-        if item.text == "neither" and items[0].text == "it" and any(other.kind == "reference" for other in items[place:]):
+        if (
+            item.text == "neither"
+            and items[0].text == "it"
+            and any(other.kind == "reference" for other in items[place:])
+        ):
             result[place] = replace(item, kind="exclusion")  # "it was neither the lamp nor the suit that cost points"
         if item.kind != "negation" or item.text != "not" or any(other.text in ("had", "if") for other in items[:place]):
             continue
@@ -124,8 +128,14 @@ def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
         return len(kinds)
     if not breaks:
         return 1 + max((place for place, kind in enumerate(kinds) if kind == "target"), default=-1)
-    object_ = max((place for place in range(cues[0] if cues else 0) if kinds[place] in ("target", "pronoun")), default=-1)
-    clear = [place for place in breaks if cues and object_ < place < cues[0] and not caused and "addition" not in kinds[:place]]
+    object_ = max(
+        (place for place in range(cues[0] if cues else 0) if kinds[place] in ("target", "pronoun")), default=-1
+    )
+    clear = [
+        place
+        for place in breaks
+        if cues and object_ < place < cues[0] and not caused and "addition" not in kinds[:place]
+    ]
     if object_ >= 0 and clear:
         return clear[0]  # "the light raised the score, the gaze wanders and harms it"
     if kinds[breaks[-1]] != "result" and all(kind in _QUIET or kind in _SEPARATORS for kind in kinds[breaks[-1] :]):

@@ -137,7 +137,10 @@ def _with_full_names(items: Sequence[Item], place: int) -> Item | None:
     """Read "the score for openness", "points by openness" and "the openness prediction" as openness."""
     item = items[place]
     if item.value == GENERIC:
-        beside = [*items[max(0, place - 1) : place], *[other for other in items[place + 1 :] if other.kind != "colon"][:1]]
+        beside = [
+            *items[max(0, place - 1) : place],
+            *[other for other in items[place + 1 :] if other.kind != "colon"][:1],
+        ]
         named = any(other.kind == "target" and not other.weak for other in beside)
         return None if named or _leads_to_target(items, place + 1) else item
     return replace(item, kind="preposition") if _leads_to_target(items, place) else item
@@ -176,13 +179,18 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
     if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES, "opposite"):
         return item
     if item.value == MOVES and _next(items, place + 1, _QUIET | {"preposition"}) not in ("target", "pronoun"):
-        subject = next((other for other in reversed(items[:place]) if other.kind in _SUBJECTS and other.text not in _WHO), item)
+        subject = next(
+            (other for other in reversed(items[:place]) if other.kind in _SUBJECTS and other.text not in _WHO), item
+        )
         if subject.kind == "cue" and all(other.kind != "removal" for other in items[:place]):
             return _demoted(item)  # "a voice that rises"
     judged = item.text in ("positive", "negative")
     if _next_is_cue(items, place + 1):
         of_cue = "of" in (_text_at(items, place + 1), _text_at(items, place + 2))
-        return item if of_cue and (judged or len(item.tokens) > 1) else _demoted(item)
+        if of_cue and (judged or len(item.tokens) > 1):
+            return item
+        owned = _text_at(items, place + 1) in ("of", "from", "for", "by") or item.text == "gain"
+        return replace(_demoted(item), sign=item.sign if owned else 0)
     # "Her words are positive" describes them, "they are positive for openness" judges them.
     predicate = _last(items[:place], ("small", "word")) == "auxiliary" and _next(items, place + 1, ()) in _ENDS
     return _demoted(item) if judged and len(item.tokens) == 1 and predicate else item
@@ -228,20 +236,28 @@ def _without_circumstances(items: Sequence[Item], place: int) -> Item:
         when = any(other.text in _MOMENTS and other.kind != "cause" for other in before)
         others = {other.value for other in items if other.kind == "cue"} - {"words"}
         return _demoted(item) if when and others else item
-    moved = next((other for other in reversed(items[:place]) if other.kind not in ("determiner", "small", "word")), item)
+    moved = next(
+        (other for other in reversed(items[:place]) if other.kind not in ("determiner", "small", "word")), item
+    )
     acted = place > 1 and moved.text == "with" and items[items.index(moved) - 1].value == "motion"
     return _demoted(item) if acted and item.value in ("clothing", "background", "hair") else item
 
 
 def _with_undone(items: Sequence[Item], place: int) -> Item:
-    """Read "undid the benefit" as a loss and "softened the blow" as a gain."""
+    """Read "undid the benefit of the smile" as a loss after a gain, and "softened the blow" as a gain after a loss."""
     item = items[place]
     led = [other for other in items[:place] if other.kind not in ("small", "determiner")][-1:]
-    if item.kind != "effect" or not led or led[0].kind != "effect" or led[0].sign >= 0 or led[0].value not in ("", WEAKENS):
+    if (
+        item.kind != "effect"
+        or not led
+        or led[0].kind != "effect"
+        or led[0].sign >= 0
+        or led[0].value not in ("", WEAKENS)
+    ):
         return item
     if items[place - 1] is led[0] or (item.sign < 0 and led[0].value != WEAKENS):
         return item
-    return replace(item, sign=-item.sign)
+    return replace(item, value=OVER, sign=-item.sign)
 
 
 def _with_changes(items: Sequence[Item], place: int) -> Item:
@@ -262,7 +278,11 @@ def _with_amounts(items: Sequence[Item], place: int) -> Item:
     signed = bool(notes) and all(len(text) > 1 for text in notes) and any(text[0] in "-–" for text in notes)
     beside = [other.kind for other in items[max(0, place - 2) : place] if other.text != "("][-1:] == ["cue"]
     if signed and beside and re.fullmatch(r"\d*\.\d*[1-9]\d*", item.text):
-        return item if items[place + 1 : place + 2] and items[place + 1].value == NOTE else replace(item, kind="effect", value=NOTE, sign=1)
+        return (
+            item
+            if items[place + 1 : place + 2] and items[place + 1].value == NOTE
+            else replace(item, kind="effect", value=NOTE, sign=1)
+        )
     return item
 
 
@@ -368,10 +388,10 @@ _RULES: tuple[Callable[[Sequence[Item], int], Item | None], ...] = (
     _with_full_names,
     _with_adjectives,
     _without_brackets,
+    _with_undone,
     _with_states,
     _with_acts,
     _without_circumstances,
-    _with_undone,
     _with_changes,
     _with_amounts,
     _with_bonds,

@@ -10,7 +10,15 @@ LONGEST_TEXT = 1200
 """Characters that are read; the rest is ignored."""
 LONGEST_WORD = 30
 
-_SIGNS = {"e.g.": "such as", "i.e.": "namely", "etc.": "", "vs.": "versus", "approx.": "about", "avg": "average", "avg.": "average"} | {
+_SIGNS = {
+    "e.g.": "such as",
+    "i.e.": "namely",
+    "etc.": "",
+    "vs.": "versus",
+    "approx.": "about",
+    "avg": "average",
+    "avg.": "average",
+} | {
     "\x01": "quotation",
     "\x02": ",",
     "↑": "+",
