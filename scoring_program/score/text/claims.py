@@ -92,9 +92,9 @@ class ClaimReader:
         # "The score is high. That is due to the smile."
         pairs = list(pairwise((*clause, clause[-1])))
         due = not continued and any(
-            item.kind == "cause" and (len(item.tokens) > 1 or other.kind == "colon") for item, other in pairs
+            (item.kind == "cause" and (len(item.tokens) > 1 or other.kind == "colon")) or clause[-1].text in _REASONS
+            for item, other in pairs
         )
-        due = due or (not continued and clause[-1].text in _REASONS)
         named_so = (too or corrected or due) and all(
             item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairs
         )
@@ -168,9 +168,7 @@ class ClaimReader:
         if any(item.kind == "word" and item.sign == -mark.sign for item in before):
             return 0  # "the loss from the pauses was recovered"
         least = [item for item in part.after if item.kind not in ("determiner", "auxiliary")][:1]
-        if least and (
-            least[0].text in ("nothing", "none", "less", "least") or (least[0].kind == "small" and least[0].sign < 0)
-        ):
+        if any(item.text in ("nothing", "none", "less", "least") for item in least):
             return 0  # "cost her nothing", "increased less"
         turn = _turn(part, mark)
         if turn < 0 and self._gone and mark.value in ("same", "opposite"):
@@ -179,8 +177,8 @@ class ClaimReader:
             # "It would not be as high without the smile" reverses the sign twice.
             return sign if turn < 0 and mark.kind != "effect" and mark.text in ("so", "as", "high", "low") else 0
         # "Nothing but the smile raised it."
-        so = max((place for place, item in enumerate(before) if item.text == "so"), default=-1)
-        own = before[so + 1 :]
+        so = max((place for place, item in enumerate(before) if item.text == "so"), default=0)
+        own = before[so:]
         left = [item.kind for item in own if item.text in ("neither", "nothing", "none") or item.kind == "exclusion"]
         if left[-1:] == ["negation"]:
             return 0
@@ -227,12 +225,9 @@ class ClaimReader:
         if subject == "target" and (also := co_subjects(after)):
             return referents.resolved((*(mark.bound or targets_in(before)), *also))
         fronted = referents.named(before)
-        if (
-            mark.bound
-            and (not fronted or any(value not in (GENERIC, IT) for value, _ in mark.bound))
-            or any(value not in (GENERIC, IT) for value, _ in own)
-        ):
-            return referents.resolved(mark.bound or tuple(pair for pair in own if pair[0] not in (GENERIC, IT)))
+        clear = tuple(pair for pair in own if pair[0] not in (GENERIC, IT))
+        if clear or (mark.bound and not fronted):
+            return referents.resolved(mark.bound or clear)
         referents.fronted = fronted or referents.fronted
         if mark.value in ("same", "opposite", EVEN):
             return fronted or self._said[0]
@@ -252,10 +247,8 @@ def _turn(part: Part, mark: Item) -> int:
     items = [item for group in groups for item in group]
     kinds = {item.kind for item in items}
     # Not in "she kept every trace of a smile from the camera".
-    prevented = [
-        item for place, item in enumerate(items) if item.kind == "prevent" and next_named(items[place:]) != "cue"
-    ]
-    if any(denied(items[: items.index(item)]) for item in prevented):
+    prevented = [at for at, item in enumerate(items) if item.kind == "prevent" and next_named(items[at:]) != "cue"]
+    if any(denied(items[:at]) for at in prevented):
         return 0
     sense = -1 if len(prevented) % 2 else 1
     staged = any(item.value == "when" or item.text in ("if", "with", "after") for item in items)
@@ -272,7 +265,7 @@ def _turn(part: Part, mark: Item) -> int:
         return -sense
     if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):
         return -sense if mark.value == CHANGE and "absent" in kinds else 0
-    for item, group, place in ((item, group, place) for group in groups for place, item in enumerate(group)):
+    for group, place, item in [(some, *pair) for some in groups for pair in enumerate(some)]:
         if item.kind == "cause" and item.text == "without" and any(other.kind == "cue" for other in group[place:]):
             # "Without the smile it is lower" is an experiment, "without a smile it fell" describes the clip.
             definite = place + 1 < len(group) and group[place + 1].text in _DEFINITE

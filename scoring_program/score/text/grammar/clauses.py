@@ -38,11 +38,7 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
     """Read "not the smile but the gaze" as an exclusion of the smile."""
     result = list(items)
     for place, item in enumerate(items):
-        if (
-            item.text == "neither"
-            and items[0].text == "it"
-            and any(other.kind == "reference" for other in items[place:])
-        ):
+        if item.text == "neither" and items[0].text == "it" and "reference" in {other.kind for other in items[place:]}:
             result[place] = replace(item, kind="exclusion")  # "it was neither the lamp nor the suit that cost points"
         if item.kind != "negation" or item.text != "not" or any(other.text in ("had", "if") for other in items[:place]):
             continue
@@ -128,22 +124,16 @@ def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
         return len(kinds)
     if not breaks:
         return 1 + max((place for place, kind in enumerate(kinds) if kind == "target"), default=-1)
-    object_ = max(
-        (place for place in range(cues[0] if cues else 0) if kinds[place] in ("target", "pronoun")), default=-1
-    )
-    clear = [
-        place
-        for place in breaks
-        if cues and object_ < place < cues[0] and not caused and "addition" not in kinds[:place]
-    ]
-    if object_ >= 0 and clear:
-        return clear[0]  # "the light raised the score, the gaze wanders and harms it"
+    done = max((place for place in range(cues[0]) if kinds[place] in ("target", "pronoun")), default=-1) if cues else -1
+    ahead = [place for place in breaks if place > done and "addition" not in kinds[:place]]
+    if not caused and done >= 0 and ahead and ahead[0] < cues[0]:
+        return ahead[0]  # "the light raised the score, the gaze wanders and harms it"
     if kinds[breaks[-1]] != "result" and all(kind in _QUIET or kind in _SEPARATORS for kind in kinds[breaks[-1] :]):
         return breaks[-1]
     if not cues:
         return breaks[0]
     if not caused:
-        return ([place for place in breaks if place > object_ and "addition" not in kinds[:place]] or breaks)[0]
+        return (ahead or breaks)[0]
     later = [place for place in breaks if place > cues[0]] or breaks
     # "by the smile and the gaze, and the light ...": a comma separates more than "and", and both together most.
     return max(later, key=lambda place: (kinds[place] != "and", kinds[place + 1 : place + 2] == ["and"], place))

@@ -137,10 +137,7 @@ def _with_full_names(items: Sequence[Item], place: int) -> Item | None:
     """Read "the score for openness", "points by openness" and "the openness prediction" as openness."""
     item = items[place]
     if item.value == GENERIC:
-        beside = [
-            *items[max(0, place - 1) : place],
-            *[other for other in items[place + 1 :] if other.kind != "colon"][:1],
-        ]
+        beside = [*items[:place][-1:], *[other for other in items[place + 1 :] if other.kind != "colon"][:1]]
         named = any(other.kind == "target" and not other.weak for other in beside)
         return None if named or _leads_to_target(items, place + 1) else item
     return replace(item, kind="preposition") if _leads_to_target(items, place) else item
@@ -179,10 +176,8 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
     if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES, "opposite"):
         return item
     if item.value == MOVES and _next(items, place + 1, _QUIET | {"preposition"}) not in ("target", "pronoun"):
-        subject = next(
-            (other for other in reversed(items[:place]) if other.kind in _SUBJECTS and other.text not in _WHO), item
-        )
-        if subject.kind == "cue" and all(other.kind != "removal" for other in items[:place]):
+        subjects = [other.kind for other in items[:place] if other.kind in _SUBJECTS and other.text not in _WHO]
+        if subjects[-1:] == ["cue"] and all(other.kind != "removal" for other in items[:place]):
             return _demoted(item)  # "a voice that rises"
     judged = item.text in ("positive", "negative")
     if _next_is_cue(items, place + 1):
@@ -236,28 +231,21 @@ def _without_circumstances(items: Sequence[Item], place: int) -> Item:
         when = any(other.text in _MOMENTS and other.kind != "cause" for other in before)
         others = {other.value for other in items if other.kind == "cue"} - {"words"}
         return _demoted(item) if when and others else item
-    moved = next(
-        (other for other in reversed(items[:place]) if other.kind not in ("determiner", "small", "word")), item
-    )
-    acted = place > 1 and moved.text == "with" and items[items.index(moved) - 1].value == "motion"
+    loud = [other for other in items[:place] if other.kind not in _QUIET]
+    acted = len(loud) > 1 and loud[-1].text == "with" and loud[-2].value == "motion"
     return _demoted(item) if acted and item.value in ("clothing", "background", "hair") else item
 
 
 def _with_undone(items: Sequence[Item], place: int) -> Item:
     """Read "undid the benefit of the smile" as a loss after a gain, and "softened the blow" as a gain after a loss."""
     item = items[place]
-    led = [other for other in items[:place] if other.kind not in ("small", "determiner")][-1:]
-    if (
-        item.kind != "effect"
-        or not led
-        or led[0].kind != "effect"
-        or led[0].sign >= 0
-        or led[0].value not in ("", WEAKENS)
-    ):
+    loud = [other for other in items[:place] if other.kind not in ("small", "determiner")]
+    if item.kind != "effect" or not loud or loud[-1] is items[place - 1]:
         return item
-    if items[place - 1] is led[0] or (item.sign < 0 and led[0].value != WEAKENS):
-        return item
-    return replace(item, value=OVER, sign=-item.sign)
+    verb = loud[-1]
+    lost = verb.kind == "effect" and verb.sign < 0 and verb.value in ("", WEAKENS)
+    turned = lost and (item.sign > 0 or verb.value == WEAKENS)
+    return replace(item, value=OVER, sign=-item.sign) if turned else item
 
 
 def _with_changes(items: Sequence[Item], place: int) -> Item:
@@ -275,15 +263,11 @@ def _with_amounts(items: Sequence[Item], place: int) -> Item:
     """Read a number without a sign beside a cue as "+" where another has a minus: "smile 0.05, gaze -0.02"."""
     item = items[place]
     notes = [other.text for other in items if other.value == NOTE]
-    signed = bool(notes) and all(len(text) > 1 for text in notes) and any(text[0] in "-–" for text in notes)
+    signed = min(map(len, notes), default=1) > 1 and any(text[0] != "+" for text in notes)
     beside = [other.kind for other in items[max(0, place - 2) : place] if other.text != "("][-1:] == ["cue"]
-    if signed and beside and re.fullmatch(r"\d*\.\d*[1-9]\d*", item.text):
-        return (
-            item
-            if items[place + 1 : place + 2] and items[place + 1].value == NOTE
-            else replace(item, kind="effect", value=NOTE, sign=1)
-        )
-    return item
+    plain = beside and re.fullmatch(r"\d*\.\d*[1-9]\d*", item.text)
+    valued = any(other.value == NOTE for other in items[place + 1 : place + 2])  # "smile 0.80 (+0.05)"
+    return replace(item, kind="effect", value=NOTE, sign=1) if signed and plain and not valued else item
 
 
 def _with_bonds(items: Sequence[Item], place: int) -> Item:

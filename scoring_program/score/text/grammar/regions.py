@@ -61,9 +61,10 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
             if kept and place == kept[-1][0] + 1:
                 # "Hesitant answers" are speech.
                 kept[-1] = (place, kept[-1][1] if item.value == "words" and kept[-1][1].value in _SPOKEN else item)
-            elif not kept or not any(
-                other.kind == "preposition" and (other.text, item.value) != ("in", "clothing")
-                for other in items[kept[-1][0] + 1 : place]
+            elif (
+                not kept
+                or item.value == "clothing"
+                or not any(other.kind == "preposition" for other in items[kept[-1][0] + 1 : place])
             ):
                 kept.append((place, item))
         found += [item for _, item in (kept if strong else kept[:1])]
