@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from score.text.grammar.clauses import Part, parts_of
 from score.text.grammar.items import Item
@@ -95,6 +95,7 @@ class ClaimReader:
             (item.kind == "cause" and (len(item.tokens) > 1 or other.kind == "colon")) or clause[-1].text in _REASONS
             for item, other in pairs
         )
+        due = due and all(item.text not in ("up", "down", "higher", "lower") for item in clause)
         named_so = (too or corrected or due) and all(
             item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairs
         )
@@ -260,7 +261,7 @@ def _turn(part: Part, mark: Item) -> int:
         return 0
     # "Would" affects only the words around it: not in "nobody would invite him: the voice lowered the score".
     around = (*split_at(part.before, _PAUSES)[-1], *split_at(part.after, _PAUSES)[0])
-    would = any(item.kind == "flip" for item in around)
+    would = any(item.kind == "flip" for item in takewhile(lambda item: item.text != "than", around))
     if taken or ("hidden" in kinds and staged) or would:
         return -sense
     if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):

@@ -31,7 +31,11 @@ class Part:
 
 def parts_of(sentence: Sequence[Item]) -> list[list[Part]]:
     """Cut a sentence at "but", "while" and the like, and every clause into parts with one effect each."""
-    return [_parts(clause) for clause in split_at(_exclusions(sentence), ("contrast",)) if clause]
+    clauses = split_at(_exclusions(sentence), ("contrast",))
+    first, *rest = split_at(clauses[1], ("comma",)) if len(clauses) > 1 and not clauses[0] else [[]]
+    if rest and "auxiliary" in {item.kind for item in first} and {item.kind for item in first}.isdisjoint(EFFECTIVE):
+        clauses[1:2] = [first, clauses[1][len(first) + 1 :]]  # "while the voice is warm, it is the gaze that ..."
+    return [_parts(clause) for clause in clauses if clause]
 
 
 def _exclusions(items: Sequence[Item]) -> list[Item]:

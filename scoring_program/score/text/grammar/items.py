@@ -24,8 +24,8 @@ _SUBJECTS = _BREAKS | {"cue", "target", "pronoun", "reference"}
 _MOMENTS = frozenset(["as", "when", "whenever", "every", "each", "second", "between", "per"])
 _LEADING = ("small", "determiner", "preposition")
 _FAR = 5
-_LOW, _HIGH = 0.45, 0.55
-"""Limits below and above which a bare number counts as low or high."""
+_LEAST, _LOW, _HIGH = 0.15, 0.45, 0.55
+"""A bare number below the first is no score, below the second a low one, and above the third a high one."""
 _WRITERS = frozenset(["i", "we", "you"])
 _PEOPLE = frozenset(["he", "she", "they", "who", "person", "candidate", "speaker"])
 
@@ -86,7 +86,7 @@ def _sign(token: str) -> Meaning:
 
 
 def _is_share(text: str) -> bool:
-    return re.fullmatch(r"0?\.\d+", text) is not None
+    return re.fullmatch(r"0?\.\d+", text) is not None and float(text) >= _LEAST
 
 
 def _demoted(item: Item) -> Item:
@@ -302,12 +302,12 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
         return replace(item, kind="effect", value="")  # "earned 0.05"
     if item.value == "act" and _next(items, place + 1, _QUIET) == "level":
         return replace(item, kind="result", value="")  # "earned her a high score"
-    if item.text in ("up", "down") and following in _CAUSES:
-        return replace(item, kind="effect", value=MOVES)
     beside = [other for other in items[:place] if other.value != "number"]
     ended = following in _ENDS or _text_at(items, place + 1)[:1].isdigit()
     if item.kind == "comparative" and ended and _last(beside, ("colon", "result", "reference")) == "cue":
         return replace(item, kind="effect", value=NOTE)  # "smile up, light: down"
+    if item.text in ("up", "down") and (following in _CAUSES or _counted(items, place)):
+        return replace(item, kind="effect", value=MOVES)
     return _demoted(item)
 
 

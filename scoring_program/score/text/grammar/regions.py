@@ -162,6 +162,7 @@ def denied(before: Sequence[Item]) -> bool:
     for item in reversed(before):
         if item.kind == "negation":
             return True
-        if item.kind not in QUIET and item.kind != "flip" and item.text not in ("to", "help", "helped"):
+        reason = item.kind == "flip" or item.text in ("to", "help", "helped", "reason", "cause", "responsible")
+        if item.kind not in QUIET and not reason:
             return False
     return False
