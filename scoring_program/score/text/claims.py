@@ -172,6 +172,8 @@ class ClaimReader:
         if any(item.text in ("nothing", "none", "less", "least") for item in least):
             return 0  # "cost her nothing", "increased less"
         turn = _turn(part, mark)
+        if turn < 0 and any(item.text == "more" for item in least):
+            return 0  # "the dark room would have cost more"
         if turn < 0 and self._gone and mark.value in ("same", "opposite"):
             turn = 1  # "hiding the smile lowers it; muting the voice does the same"
         if denied(before):

@@ -322,7 +322,9 @@ def _with_impressions(items: Sequence[Item], place: int) -> Item:
     if plain and ahead[0].value == GENERIC:  # "the smile contributes to the score"
         plain = item.text.startswith("contribut") and any(other.kind == "cue" for other in items[:place])
     counted = item.text.startswith("contribut") and _counted(items, place)
-    return replace(item, kind="effect", sign=1) if plain or counted else replace(item, kind="result")
+    turned = plain and "negation" in {other.kind for other in near[: near.index(ahead[0])]}
+    effect = replace(item, kind="effect", sign=-1 if turned else 1)  # "looks anything but careless"
+    return effect if plain or counted else replace(item, kind="result")
 
 
 def _counted(items: Sequence[Item], place: int) -> bool:

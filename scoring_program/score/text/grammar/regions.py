@@ -159,6 +159,9 @@ def denied(before: Sequence[Item]) -> bool:
     would = [place for place, item in enumerate(before) if item.kind == "flip"]
     if would and any(item.kind == "negation" for item in before[would[-1] :]):
         return True
+    texts = [item.text for item in before[-4:]]
+    if texts[-1:] == ["to"] and "too" in texts:
+        return True  # "she smiles too little to lift it"
     for item in reversed(before):
         if item.kind == "negation":
             return True
