@@ -213,7 +213,8 @@ class ClaimReader:
         if subject == "pronoun" and (acts or targets_in(after)):
             return self._cues
         if subject == "none":
-            return self._cues if continued and "cause" not in {item.kind for item in after} else ()
+            caused = any(item.kind == "cause" and item.text != "from" for item in after)
+            return self._cues if continued and not caused else ()
         explains = any(item.kind == "result" for item in (*before, *after))
         if subject == "target" and continued and (explains or self._explained):
             return self._cues  # "bright wall -> openness up, conscientiousness down"

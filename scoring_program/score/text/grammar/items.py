@@ -188,7 +188,8 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
         return replace(_demoted(item), sign=item.sign if owned else 0)
     # "Her words are positive" describes them, "they are positive for openness" judges them.
     predicate = _last(items[:place], ("small", "word")) == "auxiliary" and _next(items, place + 1, ()) in _ENDS
-    return _demoted(item) if judged and len(item.tokens) == 1 and predicate else item
+    said = [other.value for other in items[:place] if other.kind == "cue"][-1:] in ([], ["words"])
+    return _demoted(item) if judged and len(item.tokens) == 1 and predicate and said else item
 
 
 def _with_acts(items: Sequence[Item], place: int) -> Item:
