@@ -95,7 +95,6 @@ class ClaimReader:
             (item.kind == "cause" and (len(item.tokens) > 1 or other.kind == "colon")) or clause[-1].text in _REASONS
             for item, other in pairs
         )
-        due = due and all(item.text not in ("up", "down", "higher", "lower") for item in clause)
         named_so = (too or corrected or due) and all(
             item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairs
         )
@@ -227,7 +226,7 @@ class ClaimReader:
         moved = [item for item in before if item.kind not in QUIET][-1:]
         own = mark.bound or (() if moved and moved[0].kind == "target" and not moved[0].weak else objects_of(after))
         if subject == "target" and (also := co_subjects(after)):
-            return referents.resolved((*(mark.bound or targets_in(before)), *also))
+            return referents.resolved((*targets_in(before), *also))
         fronted = referents.named(before)
         clear = tuple(pair for pair in own if pair[0] not in (GENERIC, IT))
         if clear or (mark.bound and not fronted):
