@@ -127,12 +127,10 @@ class ClaimReader:
             cues = self._causes(mark, before, after, continued=continued)
         if mentions(before) or mentions(after):
             self._gone = any(item.kind == "removal" for item in (*before, *after))
-        elif _caused_by_it(after):
-            pass  # "... is high thanks to it"
-        elif self._gone and all(item.text not in ("it", "they") for item in before):
-            sign = -sign
-        elif self._gone and all(item.kind != "result" for item in before):
-            sign = 0  # "we hid the smile and it fell": the smile, or the score?
+        elif self._gone and not _caused_by_it(after):  # not "... is high thanks to it"
+            results = [item for item in before if item.kind == "result"]
+            # "We hid the smile and it fell": the smile, or the score?
+            sign = -sign if all(item.text not in ("it", "they") for item in before) else sign if results else 0
         self._add(cues, targets, sign)
         if denied(before) and after and after[-1].text in ("did", "does"):
             # "The gaze did not lower it, the posture did."

@@ -21,6 +21,7 @@ _CAUSES = frozenset(["cause", "clausal", "with"])
 _STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
 _WHO = frozenset(["that", "which", "who"])
 _SUBJECTS = _BREAKS | {"cue", "target", "pronoun", "reference"}
+_ADJECTIVES = frozenset(["bright", "dark", "dim", "dull", "gloomy", "lively", "energetic", "cheerful", "tidy", "messy"])
 _MOMENTS = frozenset(["as", "when", "whenever", "every", "each", "second", "between", "per"])
 _LEADING = ("small", "determiner", "preposition")
 _FAR = 5
@@ -228,6 +229,9 @@ def _without_circumstances(items: Sequence[Item], place: int) -> Item:
     before = items[max(0, place - 4) : place]
     if item.kind == "cue" and [other.text for other in before[-2:]] in (["like", "a"], ["like", "an"]):
         return _demoted(item)
+    behind = [other.kind for other in items[place + 1 : place + 4] if not other.weak]
+    if item.kind == "cue" and item.weak and behind == ["comma", "word", "cue"] and item.text in _ADJECTIVES:
+        return _demoted(item)  # "dull, repetitive wording"
     if item.value == "words":
         when = any(other.text in _MOMENTS and other.kind != "cause" for other in before)
         others = {other.value for other in items if other.kind == "cue"} - {"words"}

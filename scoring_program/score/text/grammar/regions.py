@@ -13,7 +13,6 @@ Targets = tuple[tuple[str, int], ...]
 QUIET = frozenset(["small", "auxiliary", "determiner"])
 _FINITE = frozenset(["he", "she", "they", "it", "there", "i", "we", "you", "is", "are", "was", "were", "has", "had"])
 _NO_OBJECTS = ("cue", "cause", "clausal", "reference", "colon", "addition")
-_ADJECTIVES = frozenset(["bright", "dark", "dim", "dull", "gloomy", "lively", "energetic", "cheerful", "tidy", "messy"])
 _SPOKEN = ("speech_rate", "voice")
 _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
 
@@ -53,9 +52,7 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
             groups[-1].append((place, item))
     found: list[Item] = []
     clear = any(not item.weak for group in groups for _, item in group)
-    for group, following in zip(groups, [*groups[1:], []], strict=True):
-        if any(item.text in _ADJECTIVES and item.weak for _, item in group[-1:]) and _adjoins(items, group, following):
-            continue  # "dull, repetitive wording"
+    for group in groups:
         if clear and group and all(item.weak for _, item in group) and _is_bare(items, group[0][0]):
             continue  # "deadpan face, no smile"
         strong = [pair for pair in group if not pair[1].weak]
@@ -72,12 +69,6 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
                 kept.append((place, item))
         found += [item for _, item in (kept if strong else kept[:1])]
     return found
-
-
-def _adjoins(items: Sequence[Item], group: list[tuple[int, Item]], following: list[tuple[int, Item]]) -> bool:
-    """Whether a strong cue follows behind a comma and unknown words."""
-    between = [item.kind for item in items[group[-1][0] + 1 : following[0][0]]] if following else []
-    return between[:1] == ["comma"] and set(between[1:]) <= {"word"} and not following[0][1].weak
 
 
 def _is_bare(items: Sequence[Item], place: int) -> bool:
