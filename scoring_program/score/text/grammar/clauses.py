@@ -45,8 +45,9 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
         if item.text == "neither" and items[0].text == "it" and "reference" in {other.kind for other in items[place:]}:
             result[place] = replace(item, kind="exclusion")  # "it was neither the lamp nor the suit that cost points"
         compared = item.text == "than" or (item.kind == "addition" and item.text in ("more", "less"))
-        stated = all("effect" in {other.kind for other in some} for some in (items[:place], items[place + 2 :]))
-        if compared and stated and items[place + 1].kind != "effect":
+        split = (items[:place], items[place + 2 :])
+        stated = all(any(other.kind == "effect" or other.text == "could" for other in some) for some in split)
+        if compared and stated and items[place + 1].kind not in ("effect", "pronoun"):
             result[place] = replace(item, kind="contrast")  # "cost more than the smile could earn"
         if item.kind != "negation" or item.text != "not" or any(other.text in ("had", "if") for other in items[:place]):
             continue
