@@ -202,6 +202,7 @@ class ClaimReader:
         if (
             subject == "reference"
             or _caused_by_it(after)
+            or _caused_by_it(before)
             or (mark.value == LIKES and after and after[-1].kind in ("reference", "pronoun"))
         ):
             return mentions(before, excluded=True) or self._near

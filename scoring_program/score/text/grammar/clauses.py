@@ -89,9 +89,16 @@ def _shared(part: Part) -> list[Part]:
     """Read "openness was raised by the words, extraversion by the gestures" as two parts with one effect."""
     after, kinds = part.after, [item.kind for item in part.after]
     for place in range(1, len(kinds) - 1):
-        new = kinds[place - 1] in _SEPARATORS and kinds[place : place + 2] == ["target", "cause"]
-        if new and "cue" in kinds[:place]:
-            following = Part((after[place],), part.mark, after[place + 1 :])
+        ahead = [kind for kind in kinds[:place] if kind not in ("small", "determiner")]
+        if (
+            kinds[place : place + 2] == ["target", "cause"]
+            and "cue" in ahead
+            and ahead[-1] in (*_SEPARATORS, "addition")
+        ):
+            own = part.mark and replace(
+                part.mark, bound=((after[place].value, after[place].sign),) if part.mark.bound else ()
+            )
+            following = Part((after[place],), own, after[place + 1 :])
             return [replace(part, after=after[:place]), *_shared(following)]
     return [part]
 
