@@ -114,26 +114,6 @@ def _next_is_cue(items: Sequence[Item], start: int) -> bool:
     return ahead is not None and ahead.kind == "cue"
 
 
-def _with_pronouns(items: Sequence[Item], place: int) -> Item:
-    """Let "this" and "both" refer to something only if they stand alone: not in "both the smile and the gaze"."""
-    item = items[place]
-    following = items[place + 1] if place + 1 < len(items) else item
-    if len(item.tokens) > 1 or following is item:
-        return item
-    joined = any(other.kind == "and" for other in items[place:])
-    if item.text == "both" and joined and _next(items, place + 1, ("determiner", "small", "word")) in ("cue", "target"):
-        return replace(item, kind="small")
-    if item.text == "too" and following.kind in ("small", "word", "cue", "level"):
-        return replace(item, kind="small")
-    verb = following.text.endswith("ed") and _next(items, place + 1, _QUIET) != "cue"
-    noun = following.text not in _PEOPLE | _WRITERS and not following.text.endswith("ly") and not verb
-    if item.text in ("this", "that", "these", "those") and (
-        following.kind in ("cue", "target") or (following.kind == "word" and noun)
-    ):
-        return replace(item, kind="determiner")
-    return item
-
-
 def _with_full_names(items: Sequence[Item], place: int) -> Item | None:
     """Read "the score for openness", "points by openness" and "the openness prediction" as openness."""
     item = items[place]
@@ -375,7 +355,6 @@ def _target_before(items: Sequence[Item], place: int) -> Bonds:
 
 
 _RULES: tuple[Callable[[Sequence[Item], int], Item | None], ...] = (
-    _with_pronouns,
     _with_full_names,
     _with_adjectives,
     _without_brackets,
