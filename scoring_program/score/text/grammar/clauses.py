@@ -13,6 +13,7 @@ from score.text.grammar.regions import split_at
 _SEPARATORS = frozenset(["and", "comma"])
 _QUIET = frozenset(["small", "auxiliary", "determiner", "negation", "flip", "result", "addition", "preposition"])
 _LEADING = frozenset(["determiner", "small", "cause", "preposition"])
+_CONCEDING = frozenset(["although", "though", "even"])
 _SILENT = frozenset(["small", "auxiliary", "determiner", "preposition"])
 _ENDS = frozenset(["and", "comma", "cue", "cause", "clausal", "colon", "result", "reference"])
 
@@ -44,6 +45,10 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
     for place, item in enumerate(items):
         if item.text == "neither" and items[0].text == "it" and "reference" in {other.kind for other in items[place:]}:
             result[place] = replace(item, kind="exclusion")  # "it was neither the lamp nor the suit that cost points"
+        if item.text in _CONCEDING and item.kind == "contrast" and any(other.kind == "level" for other in items):
+            kinds = {other.kind for other in split_at(items[place:], ("comma",))[0]}
+            if "cue" in kinds and kinds.isdisjoint(EFFECTIVE):  # "it is high although she slouches"
+                result[place] = replace(item, kind="concession")
         compared = item.text == "than" or (item.kind == "addition" and item.text in ("more", "less"))
         split = (items[:place], items[place + 2 :])
         stated = all(any(other.kind == "effect" or other.text == "could" for other in some) for some in split)
@@ -119,9 +124,10 @@ def _marks(clause: Sequence[Item]) -> list[int]:
             if previous.value in (OVER, EVEN) and kinds <= _SILENT | {"reference", "word"}:
                 continue  # "the gaze offset this gain"
             if item.text != "and" and kinds.isdisjoint(_ENDS) and previous.value not in (OVER, EVEN):
-                if item.kind != "effect" or "target" in kinds:
+                none = item.kind == "effect" and item.sign == 0
+                if item.kind != "effect" or ("target" in kinds and not none):
                     continue
-                if kinds <= _SILENT:
+                if kinds <= _SILENT or none:
                     marks[-1] = place
                     continue
         marks.append(place)
