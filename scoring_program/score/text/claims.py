@@ -214,7 +214,8 @@ class ClaimReader:
             caused = any(item.kind == "cause" and item.text != "from" for item in after)
             return self._cues if continued and not caused else ()
         explains = any(item.kind == "result" for item in (*before, *after))
-        if subject == "target" and continued and (explains or self._explained):
+        too = mark.text in ("up", "down") and before[0].kind == "and"
+        if subject == "target" and continued and (explains or self._explained or too):
             return self._cues  # "bright wall -> openness up, conscientiousness down"
         return self._cues if explains and self._said[1] == 0 else ()
 
@@ -222,8 +223,8 @@ class ClaimReader:
         referents = self._referents
         subject = subject_of(before)
         # "It took a knock for such carelessness" is about conscientiousness, its subject.
-        moved = [item for item in before if item.kind not in QUIET][-1:]
-        own = mark.bound or (() if moved and moved[0].kind == "target" and not moved[0].weak else objects_of(after))
+        moved = subject == "target" and after and after[0].text == "for"
+        own = mark.bound or (() if moved else objects_of(after))
         if subject == "target" and (also := co_subjects(after)):
             return referents.resolved((*targets_in(before), *also))
         fronted = referents.named(before)

@@ -274,6 +274,11 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
     bound = _target_after(items, place) or _target_before(items, place)
     alone = item.kind == "level" and all(other.kind in _QUIET for other in items[:place])
     named = following == "preposition" and _text_at(items, place + 1) == "for"
+    before = items[place - 1 : place]
+    if item.text in ("up", "down") and any(
+        other.kind == "word" and other.text.endswith(("s", "ed")) for other in before
+    ):
+        return _demoted(item)  # "the score folds up"
     if item.value == "number" and ((following not in _BREAKS and not named) or items[place - 1].text == "by"):
         bound = ()
     elif alone and following in ("colon", "cause"):  # "low: no smile"
