@@ -24,7 +24,7 @@ _SUBJECTS = _BREAKS | {"cue", "target", "pronoun", "reference"}
 _ADJECTIVES = frozenset(["bright", "dark", "dim", "dull", "gloomy", "lively", "energetic", "cheerful", "tidy", "messy"])
 _MOMENTS = frozenset(["as", "when", "whenever", "every", "each", "second", "between", "per"])
 _LEADING = ("small", "determiner", "preposition")
-_FAR = 5
+_NEAR, _FAR = 3, 5
 _LEAST, _LOW, _HIGH = 0.15, 0.45, 0.55
 """A bare number below the first is no score, below the second a low one, and above the third a high one."""
 _WRITERS = frozenset(["i", "we", "you"])
@@ -354,7 +354,7 @@ def _target_before(items: Sequence[Item], place: int) -> Bonds:
             break
         elif not found:
             gap += other.kind in ("word", "comma") or other.kind in EFFECTIVE
-            if gap > _FAR or other.kind in ("cue", "contrast", "cause", "clausal"):
+            if gap > _NEAR or other.kind in ("cue", "contrast", "cause", "clausal"):
                 break
     return tuple(reversed(found))
 
