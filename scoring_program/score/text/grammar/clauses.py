@@ -124,8 +124,8 @@ def _marks(clause: Sequence[Item]) -> list[int]:
             if previous.value in (OVER, EVEN) and kinds <= _SILENT | {"reference", "word"}:
                 continue  # "the gaze offset this gain"
             if item.text != "and" and kinds.isdisjoint(_ENDS) and previous.value not in (OVER, EVEN):
-                none = item.kind == "effect" and item.sign == 0
-                if item.kind != "effect" or ("target" in kinds and not none):
+                none, before = (other.kind == "effect" and other.sign == 0 for other in (item, previous))
+                if before or item.kind != "effect" or ("target" in kinds and not none):
                     continue
                 if kinds <= _SILENT or none:
                     marks[-1] = place
