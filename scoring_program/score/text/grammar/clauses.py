@@ -118,6 +118,8 @@ def _marks(clause: Sequence[Item]) -> list[int]:
             previous, between = clause[marks[-1]], clause[marks[-1] + 1 : place]
             kinds = {other.kind for other in between}
             leads = clause[place + 1 : place + 2] and clause[place + 1].kind == "cue" and "comma" in kinds
+            if item.value == "number" and previous.value == NOTE:
+                continue
             same = item.value == NOTE != previous.value and item.sign == previous.sign and not leads
             if item.value == CHANGE or (same and (kinds.isdisjoint(_SEPARATORS) or "cue" not in kinds)):
                 continue
@@ -142,6 +144,7 @@ def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
     breaks = [place for place in breaks if place - 1 not in breaks or kinds[place] != "and"]
     cues = [place for place, kind in enumerate(kinds) if kind == "cue"]
     caused = any(kind in ("cause", "clausal", "colon") for kind in kinds[: cues[0] if cues else 0])
+    caused = caused or [item.text for item in between[:1]] == ["("]  # "openness up (posters)"
     if (noted or not breaks) and leads and kinds[-1:] == ["cue"]:
         return len(kinds)
     if not breaks:

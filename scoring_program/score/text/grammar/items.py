@@ -154,7 +154,7 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
     item = items[place]
     if item.value == LIKES and item.sign > 0 and _text_at(items, place - 1) in _WRITERS | {"he", "she"}:
         return _demoted(item)  # what the writer or the person liked
-    if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES, "opposite"):
+    if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, EVEN, LIKES, "opposite"):
         return item
     if item.value == MOVES and _next(items, place + 1, _QUIET | {"preposition"}) not in ("target", "pronoun"):
         subjects = [other.kind for other in items[:place] if other.kind in _SUBJECTS and other.text not in _WHO]
@@ -209,7 +209,7 @@ def _without_circumstances(items: Sequence[Item], place: int) -> Item:
     before = items[max(0, place - 4) : place]
     if item.kind == "cue" and [other.text for other in before[-2:]] in (["like", "a"], ["like", "an"]):
         return _demoted(item)
-    behind = [other.kind for other in items[place + 1 : place + 4] if not other.weak]
+    behind = [other.kind for other in items[place + 1 : place + 4]]
     if item.kind == "cue" and item.weak and behind == ["comma", "word", "cue"] and item.text in _ADJECTIVES:
         return _demoted(item)  # "dull, repetitive wording"
     if item.value == "words":
