@@ -49,11 +49,11 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
             kinds = {other.kind for other in split_at(items[place:], ("comma",))[0]}
             if "cue" in kinds and kinds.isdisjoint(EFFECTIVE):  # "it is high although she slouches"
                 result[place] = replace(item, kind="concession")
-        compared = item.text == "than" or (item.kind == "addition" and item.text in ("more", "less"))
-        split = (items[:place], items[place + 2 :])
-        stated = all(any(other.kind == "effect" or other.text == "could" for other in some) for some in split)
-        if compared and stated and items[place + 1].kind not in ("effect", "pronoun"):
-            result[place] = replace(item, kind="contrast")  # "cost more than the smile could earn"
+        if item.text == "than" or (item.kind == "addition" and item.text in ("more", "less")):
+            split = (items[:place], items[place + 2 :])
+            stated = all(any(other.kind == "effect" or other.text == "could" for other in some) for some in split)
+            if stated and items[place + 1].kind not in ("effect", "pronoun"):
+                result[place] = replace(item, kind="contrast")  # "cost more than the smile could earn"
         if item.kind != "negation" or item.text != "not" or any(other.text in ("had", "if") for other in items[:place]):
             continue
         ahead = place + 1
@@ -95,15 +95,10 @@ def _shared(part: Part) -> list[Part]:
     after, kinds = part.after, [item.kind for item in part.after]
     for place in range(1, len(kinds) - 1):
         ahead = [kind for kind in kinds[:place] if kind not in ("small", "determiner")]
-        if (
-            kinds[place : place + 2] == ["target", "cause"]
-            and "cue" in ahead
-            and ahead[-1] in (*_SEPARATORS, "addition")
-        ):
-            own = part.mark and replace(
-                part.mark, bound=((after[place].value, after[place].sign),) if part.mark.bound else ()
-            )
-            following = Part((after[place],), own, after[place + 1 :])
+        joined = "cue" in ahead and ahead[-1] in (*_SEPARATORS, "addition")
+        if joined and kinds[place : place + 2] == ["target", "cause"] and part.mark:
+            bound = ((after[place].value, after[place].sign),) if part.mark.bound else ()
+            following = Part((after[place],), replace(part.mark, bound=bound), after[place + 1 :])
             return [replace(part, after=after[:place]), *_shared(following)]
     return [part]
 

@@ -206,11 +206,13 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
 def _without_circumstances(items: Sequence[Item], place: int) -> Item:
     """Leave out what another cue is done with or during: "fidgeting with a sleeve", "every few words"."""
     item = items[place]
+    if item.kind != "cue":
+        return item
     before = items[max(0, place - 4) : place]
-    if item.kind == "cue" and [other.text for other in before[-2:]] in (["like", "a"], ["like", "an"]):
-        return _demoted(item)
     behind = [other.kind for other in items[place + 1 : place + 4]]
-    if item.kind == "cue" and item.weak and behind == ["comma", "word", "cue"] and item.text in _ADJECTIVES:
+    if [other.text for other in before[-2:]] in (["like", "a"], ["like", "an"]):
+        return _demoted(item)
+    if item.weak and behind == ["comma", "word", "cue"] and item.text in _ADJECTIVES:
         return _demoted(item)  # "dull, repetitive wording"
     if item.value == "words":
         when = any(other.text in _MOMENTS and other.kind != "cause" for other in before)
@@ -224,10 +226,9 @@ def _without_circumstances(items: Sequence[Item], place: int) -> Item:
 def _with_undone(items: Sequence[Item], place: int) -> Item:
     """Read "undid the benefit of the smile" as a loss after a gain, and "softened the blow" as a gain after a loss."""
     item = items[place]
-    loud = [other for other in items[:place] if other.kind not in ("small", "determiner")]
-    if item.kind != "effect" or not loud or loud[-1] is items[place - 1]:
+    verb = next((other for other in reversed(items[:place]) if other.kind not in ("small", "determiner")), item)
+    if item.kind != "effect" or verb is item or verb is items[place - 1]:
         return item
-    verb = loud[-1]
     lost = verb.kind == "effect" and verb.sign < 0 and verb.value in ("", WEAKENS)
     turned = lost and (item.sign > 0 or verb.value == WEAKENS)
     return replace(item, value=OVER, sign=-item.sign) if turned else item
