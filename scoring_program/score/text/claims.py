@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from score.text.grammar.clauses import Part, parts_of
 from score.text.grammar.items import Item
@@ -16,6 +16,7 @@ from score.text.grammar.regions import (
     co_subjects,
     denied,
     mentions,
+    next_named,
     objects_of,
     own_clause,
     split_at,
@@ -28,6 +29,7 @@ from score.text.grammar.vocabulary import TextClaim, Vocabulary
 
 _GOES_ON = frozenset(["clausal", "cause", "with", "and", "comma", "cue", "determiner", "addition"])
 _PAUSES = ("comma", "colon")
+_REASONS = frozenset(["reason", "reasons", "cause", "causes", "driver", "drivers"])
 _DOES = frozenset(["do", "does", "did", "has", "have", "had", "to", "can", "could", "may", "might", "will", "must"])
 _DEFINITE = frozenset(["the", "his", "her", "their", "its", "this", "that", "these", "those"])
 
@@ -42,7 +44,7 @@ class ClaimReader:
         """Cues of the previous part, which are the subject of "and lowered it"."""
         self._near: tuple[str, ...] = ()
         """Cues named last: "which" and "this"."""
-        self._said: tuple[Targets, int] = (self._referents.topic, 0)
+        self._said: tuple[Targets, int] = (self._referents.latest, 0)
         """Targets and sign of the previous effect: "and so did the gaze"."""
         self._gone = False
         """Whether the cues of the previous part were removed: "we hid the smile, and this lowered it"."""
@@ -58,6 +60,7 @@ class ClaimReader:
         # "Ablation: smile -0.05, gaze +0.03" is about all that follows.
         heading = tuple(item for item, other in pairwise(sentence) if item.kind == "removal" and other.kind == "colon")
         for parts in parts_of(sentence):
+            self._explained = False
             # "The smile raised, the gaze lowered openness": the last target belongs to all effects.
             borrowed: Targets = ()
             for part in reversed(parts[1:]):
@@ -87,18 +90,23 @@ class ClaimReader:
         too = any(item.kind == "addition" for item in clause)
         corrected = self._excluded and clause[0].text == "it"
         # "The score is high. That is due to the smile."
-        due = not continued and any(item.kind == "cause" and len(item.tokens) > 1 for item in clause)
-        if (too or corrected or due) and not any(item.kind == "negation" for item in clause):
+        pairs = list(pairwise((*clause, clause[-1])))
+        due = not continued and any(
+            (item.kind == "cause" and (len(item.tokens) > 1 or other.kind == "colon")) or clause[-1].text in _REASONS
+            for item, other in pairs
+        )
+        named_so = (too or corrected or due) and all(
+            item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairs
+        )
+        if named_so:
             self._add(cues, *self._said)
         if cues:
             self._cues = self._near = cues
-            self._said = (self._said[0], 0)
+            self._said = (self._said[0], self._said[1] if named_so else 0)
             self._gone = any(item.kind == "removal" for item in clause)
         named = self._referents.named(clause)
         if named:
             self._referents.latest = named
-            if clause[-1].kind == "colon" or not cues:
-                self._referents.topic = named
 
     def _with_effect(self, part: Part, mark: Item, borrowed: Targets, *, continued: bool, doubted: bool) -> None:
         edited = any(item.kind == "edit" for item in part.before)
@@ -113,32 +121,32 @@ class ClaimReader:
         elif mark.value == EVEN:
             passive = any(item.text == "by" for item in after)
             own, other = (after, before) if passive else (before, after)
-            cues, kinds = mentions(own), {item.kind for item in other}
-            known = mentions(other) or (passive and continued) or not kinds.isdisjoint(("reference", "pronoun"))
-            sign = sign * self._known(mentions(other), targets) if known else 0
+            cues = mentions(own)
+            sign *= self._known(mentions(other), targets)
         else:
             cues = self._causes(mark, before, after, continued=continued)
         if mentions(before) or mentions(after):
             self._gone = any(item.kind == "removal" for item in (*before, *after))
-        elif self._gone and all(item.text not in ("it", "they") for item in before):
-            sign = -sign
-        elif self._gone and all(item.kind != "result" for item in before):
-            sign = 0  # "we hid the smile and it fell": the smile, or the score?
+        elif self._gone and not _caused_by_it(after):  # not "... is high thanks to it"
+            results = [item for item in before if item.kind == "result"]
+            # "We hid the smile and it fell": the smile, or the score?
+            sign = -sign if all(item.text not in ("it", "they") for item in before) else sign if results else 0
         self._add(cues, targets, sign)
         if denied(before) and after and after[-1].text in ("did", "does"):
             # "The gaze did not lower it, the posture did."
             self._add(mentions(split_at(after, _PAUSES)[-1]), targets, mark.sign)
         self._add(mentions(conceded) + mentions(conceded_after), targets, -sign)
         named = self._referents.named(before)
-        if (mark.kind == "level" and not mentions(before)) or (named and subject_of(before) == "target"):
-            self._referents.topic = targets
         if named or mark.bound or self._referents.named(after):
             self._referents.latest = targets
         self._cues = () if edited else cues or self._cues
         self._near = () if edited else mentions(after) or cues or self._near
         self._said = (targets, sign)
         self._excluded = any(item.kind == "exclusion" for item in before)
-        self._explained = any(item.kind == "result" for item in before)
+        self._explained = any(
+            item.kind == "result" or (item.kind == "colon" and mentions(before[:place]))
+            for place, item in enumerate(before)
+        )
 
     def _known(self, cues: Iterable[str], targets: Targets) -> int:
         """Return the known sign of the cues; without cues, that of the previous effect."""
@@ -155,14 +163,23 @@ class ClaimReader:
     def _sign(self, part: Part, mark: Item) -> int:
         before = part.before
         sign = mark.sign * (self._said[1] if mark.value in ("same", "opposite") else 1)
+        if any(item.kind == "word" and item.sign == -mark.sign for item in before):
+            return 0  # "the loss from the pauses was recovered"
+        least = [item for item in part.after if item.kind not in ("determiner", "auxiliary")][:1]
+        if any(item.text in ("nothing", "none", "less", "least") for item in least):
+            return 0  # "cost her nothing", "increased less"
         turn = _turn(part, mark)
+        if turn < 0 and any(item.text == "more" for item in least):
+            return 0  # "the dark room would have cost more"
         if turn < 0 and self._gone and mark.value in ("same", "opposite"):
             turn = 1  # "hiding the smile lowers it; muting the voice does the same"
         if denied(before):
             # "It would not be as high without the smile" reverses the sign twice.
             return sign if turn < 0 and mark.kind != "effect" and mark.text in ("so", "as", "high", "low") else 0
         # "Nothing but the smile raised it."
-        left = [item.kind for item in before if item.text in ("neither", "nothing", "none") or item.kind == "exclusion"]
+        so = max((place for place, item in enumerate(before) if item.text == "so"), default=0)
+        own = before[so:]
+        left = [item.kind for item in own if item.text in ("neither", "nothing", "none") or item.kind == "exclusion"]
         if left[-1:] == ["negation"]:
             return 0
         return sign * turn
@@ -173,10 +190,10 @@ class ClaimReader:
         colon = max((place for place, item in enumerate(before) if item.kind == "colon"), default=-1)
         here = (mentions(own_clause(before[colon + 1 :])) or mentions(before)) + mentions(after)
         kinds = {item.kind for item in (*before, *after)}
-        reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result", "flip", "removal"))
+        reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result"))
         subject = subject_of(before)
-        moves = mark.value == MOVES and subject == "cue" and not objects_of(after)
-        if not reasoned and (moves or mark.kind == "level"):
+        supposed = mark.value != "number" and not kinds.isdisjoint(("flip", "removal"))
+        if mark.kind == "level" and not reasoned and not supposed:
             return ()
         given = next((item.kind in ("cause", "clausal") for item in after if item.kind not in QUIET), False)
         if here:
@@ -184,7 +201,8 @@ class ClaimReader:
             return (mentions(after) if given else ()) or here
         if (
             subject == "reference"
-            or (after[-2:-1] and after[-2].kind in ("cause", "with") and after[-1].kind in ("reference", "pronoun"))
+            or _caused_by_it(after)
+            or _caused_by_it(before)
             or (mark.value == LIKES and after and after[-1].kind in ("reference", "pronoun"))
         ):
             return mentions(before, excluded=True) or self._near
@@ -193,26 +211,37 @@ class ClaimReader:
         if subject == "pronoun" and (acts or targets_in(after)):
             return self._cues
         if subject == "none":
-            return self._cues if continued and "cause" not in {item.kind for item in after} else ()
-        explains = any(item.kind == "result" for item in before)
-        if mark.kind == "comparative" and subject == "target" and continued and (explains or self._explained):
+            caused = any(item.kind == "cause" and item.text != "from" for item in after)
+            return self._cues if continued and not caused else ()
+        explains = any(item.kind == "result" for item in (*before, *after))
+        too = mark.text in ("up", "down") and before[0].kind == "and"
+        if subject == "target" and continued and (explains or self._explained or too):
             return self._cues  # "bright wall -> openness up, conscientiousness down"
         return self._cues if explains and self._said[1] == 0 else ()
 
     def _targets(self, mark: Item, before: Sequence[Item], after: Sequence[Item], borrowed: Targets) -> Targets:
         referents = self._referents
-        own = mark.bound or objects_of(after)
-        if subject_of(before) == "target" and (also := co_subjects(after)):
-            return referents.resolved((*(mark.bound or targets_in(before)), *also))
-        if mark.bound or any(value not in (GENERIC, IT) for value, _ in own):
-            return referents.resolved(mark.bound or tuple(pair for pair in own if pair[0] not in (GENERIC, IT)))
+        subject = subject_of(before)
+        # "It took a knock for such carelessness" is about conscientiousness, its subject.
+        moved = subject == "target" and after and after[0].text == "for"
+        own = mark.bound or (() if moved else objects_of(after))
+        if subject == "target" and (also := co_subjects(after)):
+            return referents.resolved((*targets_in(before), *also))
         fronted = referents.named(before)
+        clear = tuple(pair for pair in own if pair[0] not in (GENERIC, IT))
+        if clear or (mark.bound and not fronted):
+            return referents.resolved(mark.bound or clear)
         referents.fronted = fronted or referents.fronted
         if mark.value in ("same", "opposite", EVEN):
             return fronted or self._said[0]
-        said = targets_in(before) if subject_of(before) in ("target", "pronoun") else ()
+        said = targets_in(before) if subject in ("target", "pronoun") else ()
         near = fronted or referents.resolved(said or own) or referents.named(after)
-        return near or borrowed or referents.fronted or referents.topic
+        return near or borrowed or referents.fronted or referents.latest
+
+
+def _caused_by_it(after: Sequence[Item]) -> bool:
+    kinds = pairwise(item.kind for item in after)
+    return any(one in ("cause", "with") and other in ("reference", "pronoun") for one, other in kinds)
 
 
 def _turn(part: Part, mark: Item) -> int:
@@ -220,25 +249,29 @@ def _turn(part: Part, mark: Item) -> int:
     groups = [*split_at(part.before, _PAUSES), *split_at(_without_aside(part.after), _PAUSES)]
     items = [item for group in groups for item in group]
     kinds = {item.kind for item in items}
-    sense = -1 if sum(item.kind == "prevent" for item in items) % 2 else 1
+    # Not in "she kept every trace of a smile from the camera".
+    prevented = [at for at, item in enumerate(items) if item.kind == "prevent" and next_named(items[at:]) != "cue"]
+    if any(denied(items[:at]) for at in prevented):
+        return 0
+    sense = -1 if len(prevented) % 2 else 1
     staged = any(item.value == "when" or item.text in ("if", "with", "after") for item in items)
     if staged and any(_is_unknown_act(group) for group in groups):
         return 0
     taken = [group for group in groups if any(item.kind == "removal" for item in group)]
-    aimed = any(item.kind == "cue" for group in taken for item in group)
+    aimed = any(item.kind == "cue" or item.text == "without" for group in taken for item in group)
     if taken and mark.value != NOTE and "cue" in kinds and not aimed:
         return 0
     # "Would" affects only the words around it: not in "nobody would invite him: the voice lowered the score".
     around = (*split_at(part.before, _PAUSES)[-1], *split_at(part.after, _PAUSES)[0])
-    would = any(item.kind == "flip" for item in around)
+    would = any(item.kind == "flip" for item in takewhile(lambda item: item.text != "than", around))
     if taken or ("hidden" in kinds and staged) or would:
         return -sense
     if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):
         return -sense if mark.value == CHANGE and "absent" in kinds else 0
-    for place, item in enumerate(items):
-        if item.kind == "cause" and item.text == "without" and any(other.kind == "cue" for other in items[place:]):
+    for group, place, item in [(some, *pair) for some in groups for pair in enumerate(some)]:
+        if item.kind == "cause" and item.text == "without" and any(other.kind == "cue" for other in group[place:]):
             # "Without the smile it is lower" is an experiment, "without a smile it fell" describes the clip.
-            definite = place + 1 < len(items) and items[place + 1].text in _DEFINITE
+            definite = place + 1 < len(group) and group[place + 1].text in _DEFINITE
             now = mark.value == NOTE or mark.text.endswith("s")
             now = now or any(other.text in ("is", "are") for other in part.before[-3:])
             return (-sense if now else 0) if definite else sense if not now or mark.kind == "level" else 0
@@ -253,7 +286,9 @@ def _is_unknown_act(group: Sequence[Item]) -> bool:
         [cue.kind, be.kind, act.kind] == ["cue", "auxiliary", "word"] and act.text.endswith(("ed", "en"))
         for cue, be, act in triples
     )
-    doing = [item.kind for item in loud[1:3]] == ["word", "cue"] and loud[1].text.endswith("ing")
+    doing = (
+        [item.kind for item in loud[1:3]] == ["word", "cue"] and loud[0].kind != "word" and loud[1].text.endswith("ing")
+    )
     return done or doing
 
 

@@ -22,7 +22,7 @@ def stated_levels(sentences: Iterable[Sequence[Item]], vocabulary: Vocabulary) -
     referents = Referents(vocabulary)
     for sentence in sentences:
         for place, item in enumerate(sentence):
-            referents.latest = referents.topic = referents.named(sentence[place : place + 1]) or referents.latest
+            referents.latest = referents.named(sentence[place : place + 1]) or referents.latest
             if item.value in _TURNED and item.kind == "level" and not _denied(sentence, place):
                 for target, orientation in referents.resolved(item.bound):
                     yield target, cast(Level, item.value if orientation > 0 else _TURNED[item.value])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field, replace
 
-from score.text.grammar.lexicon import CHANGE, EVEN, GENERIC, IT, LIKES, LIST, MAIN, MOVES, NOTE, OVER
+from score.text.grammar.lexicon import CHANGE, EVEN, GENERIC, IT, LIKES, LIST, MAIN, MOVES, NOTE, OVER, WEAKENS
 from score.text.grammar.phrases import Meaning, PhraseBook
 
 _WORD = Meaning("word")
@@ -19,10 +19,14 @@ EFFECTIVE = frozenset(["effect", "comparative", "level"])
 _BREAKS = _ENDS | {"cause", "clausal", "contrast", "colon", "result"}
 _CAUSES = frozenset(["cause", "clausal", "with"])
 _STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
+_WHO = frozenset(["that", "which", "who"])
+_SUBJECTS = _BREAKS | {"cue", "target", "pronoun", "reference"}
+_ADJECTIVES = frozenset(["bright", "dark", "dim", "dull", "gloomy", "lively", "energetic", "cheerful", "tidy", "messy"])
+_MOMENTS = frozenset(["as", "when", "whenever", "every", "each", "second", "between", "per"])
 _LEADING = ("small", "determiner", "preposition")
-_FAR = 5
-_LOW, _HIGH = 0.45, 0.55
-"""Limits below and above which a bare number counts as low or high."""
+_NEAR, _FAR = 3, 5
+_LEAST, _LOW, _HIGH = 0.15, 0.45, 0.55
+"""A bare number below the first is no score, below the second a low one, and above the third a high one."""
 _WRITERS = frozenset(["i", "we", "you"])
 _PEOPLE = frozenset(["he", "she", "they", "who", "person", "candidate", "speaker"])
 
@@ -83,7 +87,7 @@ def _sign(token: str) -> Meaning:
 
 
 def _is_share(text: str) -> bool:
-    return re.fullmatch(r"0\.\d+", text) is not None
+    return re.fullmatch(r"0?\.\d+", text) is not None and float(text) >= _LEAST
 
 
 def _demoted(item: Item) -> Item:
@@ -110,29 +114,12 @@ def _next_is_cue(items: Sequence[Item], start: int) -> bool:
     return ahead is not None and ahead.kind == "cue"
 
 
-def _with_pronouns(items: Sequence[Item], place: int) -> Item:
-    """Let "this" and "both" refer to something only if they stand alone: not in "both the smile and the gaze"."""
-    item = items[place]
-    following = items[place + 1] if place + 1 < len(items) else item
-    if len(item.tokens) > 1 or following is item:
-        return item
-    if item.text == "both" and _next(items, place + 1, ("determiner", "small", "word")) in ("cue", "target"):
-        return replace(item, kind="small")
-    if item.text == "too" and following.kind in ("small", "word", "cue", "level"):
-        return replace(item, kind="small")
-    noun = following.text not in _PEOPLE | _WRITERS and not following.text.endswith("ly")
-    if item.text in ("this", "that", "these", "those") and (
-        following.kind in ("cue", "target") or (following.kind == "word" and noun)
-    ):
-        return replace(item, kind="determiner")
-    return item
-
-
 def _with_full_names(items: Sequence[Item], place: int) -> Item | None:
     """Read "the score for openness", "points by openness" and "the openness prediction" as openness."""
     item = items[place]
     if item.value == GENERIC:
-        named = place > 0 and items[place - 1].kind == "target" and not items[place - 1].weak
+        beside = [*items[:place][-1:], *[other for other in items[place + 1 :] if other.kind != "colon"][:1]]
+        named = any(other.kind == "target" and not other.weak for other in beside)
         return None if named or _leads_to_target(items, place + 1) else item
     return replace(item, kind="preposition") if _leads_to_target(items, place) else item
 
@@ -165,17 +152,25 @@ def _without_brackets(items: Sequence[Item], place: int) -> Item | None:
 def _with_states(items: Sequence[Item], place: int) -> Item:
     """Take effect words right before a cue as its description: "lowered eyes", "reduced motion"."""
     item = items[place]
-    if item.value == LIKES and item.sign > 0 and _text_at(items, place - 1) in _WRITERS:
-        return _demoted(item)  # what the writer liked
-    if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
+    if item.value == LIKES and item.sign > 0 and _text_at(items, place - 1) in _WRITERS | {"he", "she"}:
+        return _demoted(item)  # what the writer or the person liked
+    if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, EVEN, LIKES, "opposite"):
         return item
+    if item.value == MOVES and _next(items, place + 1, _QUIET | {"preposition"}) not in ("target", "pronoun"):
+        subjects = [other.kind for other in items[:place] if other.kind in _SUBJECTS and other.text not in _WHO]
+        if subjects[-1:] == ["cue"] and all(other.kind != "removal" for other in items[:place]):
+            return _demoted(item)  # "a voice that rises"
     judged = item.text in ("positive", "negative")
     if _next_is_cue(items, place + 1):
         of_cue = "of" in (_text_at(items, place + 1), _text_at(items, place + 2))
-        return item if of_cue and (judged or len(item.tokens) > 1) else _demoted(item)
+        if of_cue and (judged or len(item.tokens) > 1):
+            return item
+        owned = _text_at(items, place + 1) in ("of", "from", "for", "by") or item.text == "gain"
+        return replace(_demoted(item), sign=item.sign if owned else 0)
     # "Her words are positive" describes them, "they are positive for openness" judges them.
-    predicate = _last(items[:place], ("small",)) == "auxiliary" and _next(items, place + 1, ()) in _ENDS
-    return _demoted(item) if judged and len(item.tokens) == 1 and predicate else item
+    predicate = _last(items[:place], ("small", "word")) == "auxiliary" and _next(items, place + 1, ()) in _ENDS
+    said = [other.value for other in items[:place] if other.kind == "cue"][-1:] in ([], ["words"])
+    return _demoted(item) if judged and len(item.tokens) == 1 and predicate and said else item
 
 
 def _with_acts(items: Sequence[Item], place: int) -> Item:
@@ -185,10 +180,13 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
         return item
     if _text_at(items, place + 1) == "by" and _next_is_cue(items, place + 2):
         return replace(item, kind="effect", value=EVEN, sign=-1)  # "this gain was erased by the dim light"
+    if item.text == "dropping" and not _next_is_cue(items, place + 1):
+        return replace(item, kind="effect", value=MOVES, sign=-1)
     subject = _last(items[:place], _QUIET)
     scored = _next(items, place + 1, _QUIET | {"preposition"}) == "target"
-    scored = scored and subject in ("cue", "reference", "pronoun")
-    moves = subject == "cue" and (item.text == "took" or item.text.endswith("s"))
+    scored = scored and (subject in ("cue", "reference", "pronoun") or item.text in ("take", "took"))
+    has = _text_at(items, place - 1) in ("has", "have", "had")
+    moves = subject == "cue" and (item.text in ("take", "took") or item.text.endswith("s") or has)
     if (scored or moves) and all(other.text not in _STAGED for other in items[:place]):
         # "The flat voice suppressed extraversion and took off 0.02."
         return replace(item, kind="effect", value="", sign=-1)
@@ -196,13 +194,44 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
     if before & _WRITERS:
         return replace(item, kind="removal")
     # "A blank wall", "the muted voice" describe the clip.
-    led = place > 0 and items[place - 1].kind == "determiner" and _next(items, place + 1, ()) == "cue"
+    led = place > 0 and items[place - 1].kind == "determiner" and _next(items, place + 1, ()) in ("cue", "comma")
     state = item.text.endswith(("ed", "en")) and _next_is_cue(items, place + 1)
     if before & _PEOPLE or state or (led and not item.text.endswith("ing")):
         return _demoted(item)
     if item.kind == "hiding":
         return replace(item, kind="doubt" if _text_at(items, place + 1) in ("his", "her", "their") else "removal")
     return item
+
+
+def _without_circumstances(items: Sequence[Item], place: int) -> Item:
+    """Leave out what another cue is done with or during: "fidgeting with a sleeve", "every few words"."""
+    item = items[place]
+    if item.kind != "cue":
+        return item
+    before = items[max(0, place - 4) : place]
+    behind = [other.kind for other in items[place + 1 : place + 4]]
+    if [other.text for other in before[-2:]] in (["like", "a"], ["like", "an"]):
+        return _demoted(item)
+    if item.weak and behind == ["comma", "word", "cue"] and item.text in _ADJECTIVES:
+        return _demoted(item)  # "dull, repetitive wording"
+    if item.value == "words":
+        when = any(other.text in _MOMENTS and other.kind != "cause" for other in before)
+        others = {other.value for other in items if other.kind == "cue"} - {"words"}
+        return _demoted(item) if when and others else item
+    loud = [other for other in items[:place] if other.kind not in _QUIET]
+    acted = len(loud) > 1 and loud[-1].text == "with" and loud[-2].value == "motion"
+    return _demoted(item) if acted and item.value in ("clothing", "background", "hair") else item
+
+
+def _with_undone(items: Sequence[Item], place: int) -> Item:
+    """Read "undid the benefit of the smile" as a loss after a gain, and "softened the blow" as a gain after a loss."""
+    item = items[place]
+    verb = next((other for other in reversed(items[:place]) if other.kind not in ("small", "determiner")), item)
+    if item.kind != "effect" or verb is item or verb is items[place - 1]:
+        return item
+    lost = verb.kind == "effect" and verb.sign < 0 and verb.value in ("", WEAKENS)
+    turned = lost and (item.sign > 0 or verb.value == WEAKENS)
+    return replace(item, value=OVER, sign=-item.sign) if turned else item
 
 
 def _with_changes(items: Sequence[Item], place: int) -> Item:
@@ -216,6 +245,17 @@ def _with_changes(items: Sequence[Item], place: int) -> Item:
     return items[place]
 
 
+def _with_amounts(items: Sequence[Item], place: int) -> Item:
+    """Read a number without a sign beside a cue as "+" where another has a minus: "smile 0.05, gaze -0.02"."""
+    item = items[place]
+    notes = [other.text for other in items if other.value == NOTE]
+    signed = min(map(len, notes), default=1) > 1 and any(text[0] != "+" for text in notes)
+    beside = [other.kind for other in items[max(0, place - 2) : place] if other.text != "("][-1:] == ["cue"]
+    plain = beside and re.fullmatch(r"\d*\.\d*[1-9]\d*", item.text)
+    valued = any(other.value == NOTE for other in items[place + 1 : place + 2])  # "smile 0.80 (+0.05)"
+    return replace(item, kind="effect", value=NOTE, sign=1) if signed and plain and not valued else item
+
+
 def _with_bonds(items: Sequence[Item], place: int) -> Item:
     """Tie levels and comparisons to their targets; those without a target describe something else."""
     item = items[place]
@@ -224,7 +264,7 @@ def _with_bonds(items: Sequence[Item], place: int) -> Item:
     if counted and item.kind in ("amount", "comparative") and not _target_after(items, place):
         return replace(item, kind="comparative", bound=_target_before(items, place) or ((GENERIC, 1),))
     if item.kind == "amount":
-        bound = _target_after(items, place) or (_target_before(items, place) if following in _ENDS else ())
+        bound = _target_after(items, place) or (_target_before(items, place) if following in _ENDS | _CAUSES else ())
         return replace(item, kind="comparative", bound=bound) if bound else replace(item, kind="small")
     return _bound(items, place, following) if item.kind in ("comparative", "level") else item
 
@@ -234,20 +274,31 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
     item = items[place]
     bound = _target_after(items, place) or _target_before(items, place)
     alone = item.kind == "level" and all(other.kind in _QUIET for other in items[:place])
-    if item.value == "number" and (following not in _BREAKS or items[place - 1].text == "by"):
+    named = following == "preposition" and _text_at(items, place + 1) == "for"
+    before = items[place - 1 : place]
+    if item.text in ("up", "down") and any(
+        other.kind == "word" and other.text.endswith(("s", "ed")) for other in before
+    ):
+        return _demoted(item)  # "the score folds up"
+    if item.value == "number" and ((following not in _BREAKS and not named) or items[place - 1].text == "by"):
         bound = ()
     elif alone and following in ("colon", "cause"):  # "low: no smile"
         bound = ((GENERIC, 1),)
     elif item.kind == "comparative" and not bound:
-        bound = ((GENERIC, 1),) if _last(items[:place], _SMALL) == "flip" else ()
+        imagined = _last(items[:place], _SMALL) == "flip" and _last(items[:place], (*_SMALL, "flip")) != "cue"
+        bound = ((GENERIC, 1),) if imagined else ()
     if bound:
         return replace(item, bound=bound)
-    if item.text in ("up", "down") and following in _CAUSES:
-        return replace(item, kind="effect", value=MOVES)
+    if item.value == "act" and _counted(items, place):
+        return replace(item, kind="effect", value="")  # "earned 0.05"
+    if item.value == "act" and _next(items, place + 1, _QUIET) == "level":
+        return replace(item, kind="result", value="")  # "earned her a high score"
     beside = [other for other in items[:place] if other.value != "number"]
     ended = following in _ENDS or _text_at(items, place + 1)[:1].isdigit()
     if item.kind == "comparative" and ended and _last(beside, ("colon", "result", "reference")) == "cue":
         return replace(item, kind="effect", value=NOTE)  # "smile up, light: down"
+    if item.text in ("up", "down") and (following in _CAUSES or _counted(items, place)):
+        return replace(item, kind="effect", value=MOVES)
     return _demoted(item)
 
 
@@ -261,8 +312,15 @@ def _with_impressions(items: Sequence[Item], place: int) -> Item:
     plain = bool(ahead) and ahead[0].kind == "target" and not (ahead[1:] and ahead[1].kind in EFFECTIVE)
     if plain and ahead[0].value == GENERIC:  # "the smile contributes to the score"
         plain = item.text.startswith("contribut") and any(other.kind == "cue" for other in items[:place])
-    counted = item.text.startswith("contribut") and _text_at(items, place + 1)[:1].isdigit()
-    return replace(item, kind="effect", sign=1) if plain or counted else replace(item, kind="result")
+    counted = item.text.startswith("contribut") and _counted(items, place)
+    turned = plain and "negation" in {other.kind for other in near[: near.index(ahead[0])]}
+    effect = replace(item, kind="effect", sign=-1 if turned else 1)  # "looks anything but careless"
+    return effect if plain or counted else replace(item, kind="result")
+
+
+def _counted(items: Sequence[Item], place: int) -> bool:
+    """Whether a number is the object of a verb."""
+    return next((item.text[0].isdigit() for item in items[place + 1 :] if item.kind not in _SMALL), False)
 
 
 def _target_after(items: Sequence[Item], place: int) -> Bonds:
@@ -297,19 +355,21 @@ def _target_before(items: Sequence[Item], place: int) -> Bonds:
             break
         elif not found:
             gap += other.kind in ("word", "comma") or other.kind in EFFECTIVE
-            if gap > _FAR or other.kind in ("cue", "contrast", "cause", "clausal"):
+            if gap > _NEAR or other.kind in ("cue", "contrast", "cause", "clausal"):
                 break
     return tuple(reversed(found))
 
 
 _RULES: tuple[Callable[[Sequence[Item], int], Item | None], ...] = (
-    _with_pronouns,
     _with_full_names,
     _with_adjectives,
     _without_brackets,
+    _with_undone,
     _with_states,
     _with_acts,
+    _without_circumstances,
     _with_changes,
+    _with_amounts,
     _with_bonds,
     _with_impressions,
 )

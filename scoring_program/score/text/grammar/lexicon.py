@@ -29,6 +29,7 @@ CHANGE = "change"
 OVER = "over"
 EVEN = "even"
 LIKES = "likes"
+WEAKENS = "weakens"
 
 
 @cache

@@ -9,7 +9,7 @@ _GAP = "..."
 _LONGEST_GAP = 6
 _SHORTEST_STEM = 2
 _MOST_SMALL_WORDS = 3
-_STOPPERS = frozenset([*",:()", "and", "but", "because", "while", "which"])
+_STOPPERS = frozenset([*",:()", "and", "but", "because", "while", "which", "not", "never", "no", "nothing", "hardly"])
 
 
 @dataclass

@@ -17,13 +17,11 @@ class Referents:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self.topic: Targets = ((vocabulary.main, 1),)
-        """Subject of the latest "the X score is ..."; meant by "the score" and by claims without a target."""
-        self.latest: Targets = self.topic
-        """Targets named last: "it"."""
+        self.latest: Targets = ((vocabulary.main, 1),)
+        """Targets named last: "it", "the score", and what a claim without a target is about."""
         self.fronted: Targets = ()
         """Targets named at the start of this sentence: "on openness, the smile helped and the light hurt"."""
-        self._pair: Targets = self.topic
+        self._pair: Targets = self.latest
 
     def end_sentence(self, sentence: Sequence[Item]) -> None:
         """Remember what "the former" and "the latter" mean in the next sentence."""
@@ -50,7 +48,7 @@ class Referents:
         main = self._vocabulary.main
         meanings = {
             IT: self.latest,
-            GENERIC: self.topic,
+            GENERIC: self.latest,
             FORMER: self._pair[:1],
             LATTER: self._pair[-1:],
             MAIN: ((main, 1),),

@@ -13,6 +13,7 @@ Targets = tuple[tuple[str, int], ...]
 QUIET = frozenset(["small", "auxiliary", "determiner"])
 _FINITE = frozenset(["he", "she", "they", "it", "there", "i", "we", "you", "is", "are", "was", "were", "has", "had"])
 _NO_OBJECTS = ("cue", "cause", "clausal", "reference", "colon", "addition")
+_SPOKEN = ("speech_rate", "voice")
 _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
 
 
@@ -41,7 +42,7 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
     groups: list[list[tuple[int, Item]]] = [[]]
     out = False
     for place, item in enumerate(items):
-        if item.kind == "exclusion" and not (excluded and item.text != "not"):
+        if item.kind == "exclusion" and not (excluded and item.text not in ("not", "neither")):
             out = True
             groups.append([])
         elif item.kind in _SEPARATORS and item.text != "without":
@@ -58,8 +59,13 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
         kept: list[tuple[int, Item]] = []
         for place, item in strong or group:
             if kept and place == kept[-1][0] + 1:
-                kept[-1] = (place, item)
-            elif not kept or not any(other.kind == "preposition" for other in items[kept[-1][0] + 1 : place]):
+                # "Hesitant answers" are speech.
+                kept[-1] = (place, kept[-1][1] if item.value == "words" and kept[-1][1].value in _SPOKEN else item)
+            elif (
+                not kept
+                or item.value == "clothing"
+                or not any(other.kind == "preposition" for other in items[kept[-1][0] + 1 : place])
+            ):
                 kept.append((place, item))
         found += [item for _, item in (kept if strong else kept[:1])]
     return found
@@ -81,7 +87,7 @@ def objects_of(after: Sequence[Item]) -> Targets:
     for place, item in enumerate(after):
         following = after[place + 1 : place + 2]
         counted = item.kind == "cause" and following and following[0].text[0].isdigit()
-        added = item.kind == "addition" and _next_named(after[place:]) == "target"  # "as well as the interview score"
+        added = item.kind == "addition" and next_named(after[place:]) == "target"  # "as well as the interview score"
         if item.kind in _NO_OBJECTS and item.text != "for" and not counted and not added:
             return targets_in(after[:place])
     return targets_in(after)
@@ -93,7 +99,8 @@ def co_subjects(after: Sequence[Item]) -> Targets:
     return objects_of(after[joined[0] :]) if joined and not targets_in(after[: joined[0]]) else ()
 
 
-def _next_named(items: Sequence[Item]) -> str:
+def next_named(items: Sequence[Item]) -> str:
+    """Return the kind of the first cue, target or effect."""
     return next((item.kind for item in items if item.kind in ("cue", "target", *EFFECTIVE)), "none")
 
 
@@ -148,10 +155,17 @@ def without_denied(after: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def denied(before: Sequence[Item]) -> bool:
-    """Whether a negation stands right before the effect: "did not really raise"."""
+    """Whether a negation stands right before the effect ("did not really raise") or behind "would"."""
+    would = [place for place, item in enumerate(before) if item.kind == "flip"]
+    if would and any(item.kind == "negation" for item in before[would[-1] :]):
+        return True
+    texts = [item.text for item in before[-4:]]
+    if texts[-1:] == ["to"] and "too" in texts:
+        return True  # "she smiles too little to lift it"
     for item in reversed(before):
         if item.kind == "negation":
             return True
-        if item.kind not in QUIET and item.kind != "flip" and item.text not in ("to", "help", "helped"):
+        reason = item.kind == "flip" or item.text in ("to", "help", "helped", "reason", "cause", "responsible")
+        if item.kind not in QUIET and not reason:
             return False
     return False

@@ -10,7 +10,15 @@ LONGEST_TEXT = 1200
 """Characters that are read; the rest is ignored."""
 LONGEST_WORD = 30
 
-_SIGNS = {"e.g.": "such as", "i.e.": "namely", "etc.": "", "vs.": "versus", "approx.": "about"} | {
+_SIGNS = {
+    "e.g.": "such as",
+    "i.e.": "namely",
+    "etc.": "",
+    "vs.": "versus",
+    "approx.": "about",
+    "avg": "average",
+    "avg.": "average",
+} | {
     "\x01": "quotation",
     "\x02": ",",
     "↑": "+",
@@ -26,6 +34,7 @@ _SIGNS = {"e.g.": "such as", "i.e.": "namely", "etc.": "", "vs.": "versus", "app
     "->": "so",
     "=>": "so",
     "<-": "because",
+    "<<": "because",
 }
 _CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "ain't": "is not"}
 _ENDINGS = {"n't": " not", "'d": " would", "'ve": " have", "'ll": " will", "'re": " are", "'m": " am"}
@@ -37,15 +46,15 @@ _PLAIN = str.maketrans(
 )
 _QUOTATION, _PAUSE = "\x01", "\x02"
 """Stand for a quotation and a dash in plain text, which keeps the position of every character."""
-_DASH = re.compile(r"[–—](?!\d)|(?<![,:(]) - |--(?=[ a-z])")
-_SHORT = re.compile(r";(?=(?:\s+[\w'-]+){1,3}\s*(?:[;!?]|\.(?!\d)|$))")
+_DASH = re.compile(r"[–—](?!\d)|(?<![,:(]) - |(?<=[a-z0-9)])--|(?<=[a-z0-9)] )--(?=[ a-z])")
+_SHORT = re.compile(r";(?=(?:\s+[+\w'-]+(?:\.\d+)?){1,3}\s*(?:[;!?]|\.(?!\d)|$))")
 _ASKED = re.compile(r"(\b(?:what|why|which)\b[^.?!:;]{0,60})\?(?=\s+\w)")
 _ASIDE = re.compile(r", as (?:i|we|you|one|people|most|expected|usual)\b[^,.;:]{0,40},")
 _BULLET = re.compile(r"\n[ ]?(?:[-*•·]|\n)")
 _QUOTE = re.compile(r'"([^"]{0,200})"')
 _TOKEN = re.compile(
-    r"[-=]>|<-|→|b/c|w/o|w/|=|e\.g\.|i\.e\.|etc\.|vs\.|approx\.|(?:(?<![\w.])[+–-])?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?"
-    r"|\++|(?<=[\s,(])-(?=[a-z])|(?:(?<=[a-z,:] )|(?<=[(=]))-+(?=[\s.,:;)]|$)|[.!?;:,()&|↑↓\x01\x02]|(?<=\s)/(?=\s)"
+    r"[-=]>|<[-<]|→|b/c|w/o|w/|=|e\.g\.|i\.e\.|(?:etc|vs|approx|avg)\.|(?:(?<![\w.])[+–-])?(?:\d+(?:[.,]\d+)?|(?<!\w)\.\d+)%?|[a-z]+(?:'[a-z]+)?"
+    r"|\++|(?<=[\s,(])-+(?=[a-z])|(?:(?<=[a-z,:] )|(?<=[(=]))-+(?=[\s.,:;)]|$)|[.!?;:,()&|↑↓\x01\x02]|(?<=\s)/(?=\s)"
 )
 STOPS = frozenset(".!?;")
 
