@@ -1,0 +1,88 @@
+"""`bundle evaluate`: submissions on all cores of a machine, or on a cluster, with the bytes of `bundle run`."""
+
+import argparse
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bundle_tools.cli.options import add_command, count
+from bundle_tools.cli.runs.shard import add_making, made_by
+from bundle_tools.cluster.drive import Driver
+from bundle_tools.cluster.plan import Plan, copy_data, make, source
+from bundle_tools.codabench.archive import copy_tree
+from bundle_tools.codabench.competition import Competition, Phase, Task, find_root, load
+from bundle_tools.codabench.worker.docker import DockerEngine
+from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
+from bundle_tools.codabench.worker.jobs import Job, limit_of
+from bundle_tools.codabench.worker.run import run_submission
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+ENDING = """\
+Predictions, explanations, pictures, the second pass and scores are those of `bundle run`, byte for byte. Called again
+after a stop, it runs only what is missing. DIR/<submission> is a folder as `bundle run` makes it; DIR/shards keeps the
+results of all shards. docs/scaling.md tells when a cluster pays.
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    evaluate = add_command(
+        commands, "evaluate", "Evaluate submissions on all cores, with the results of `bundle run`.",
+        "one.zip two.zip --phase final --out evaluated\nmy_submission --out evaluated --workers 8 --verify 3", ENDING,
+    )  # fmt: skip
+    evaluate.add_argument(
+        "submissions", metavar="SUBMISSION", nargs="+", type=Path, help="a folder with model.py, or its zip"
+    )
+    evaluate.add_argument("--out", metavar="DIR", type=Path, required=True, help="results of all")
+    evaluate.add_argument(
+        "--verify", metavar="K", type=count, default=0, help="run K drawn shards of each again, and compare"
+    )
+    add_making(evaluate)
+    evaluate.set_defaults(action=_evaluate)
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    competition = load(find_root(arguments.bundle))
+    phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
+    submissions: dict[str, Path] = {path.resolve().stem: path for path in arguments.submissions}
+    if len(submissions) < len(arguments.submissions) or "shards" in submissions:
+        raise BundleError("expected submissions with names of their own, other than `shards`: each gets a folder.")
+    plans = _plans(arguments, competition, phase, submissions)
+    with ThreadPoolExecutor(arguments.workers) as pool:
+        wrong = Driver(pool, arguments.workers).run([(plan, phase.task) for plan in plans], arguments.verify)
+    problems = [str(error) for error in wrong if error is not None]
+    for plan, error, (name, submission) in zip(plans, wrong, submissions.items(), strict=True):
+        if error is None:
+            problems += _score(competition, phase, submission, arguments.out / name, plan)
+    if problems:
+        raise BundleError("; ".join(problems))
+    return 0
+
+
+def _plans(
+    arguments: argparse.Namespace, competition: Competition, phase: Phase, submissions: dict[str, Path]
+) -> list[Plan]:
+    made = made_by(arguments, competition.docker_image)
+    folder = arguments.out / "shards"
+    data = folder / ".data"
+    if len(submissions) > 1 and not data.exists():
+        copy_data(source(phase.task.input_data, "input data"), data)
+    shared = data if len(submissions) > 1 else None
+    return [make(folder / name, phase.task, submission, made, shared) for name, submission in submissions.items()]
+
+
+def _score(competition: Competition, phase: Phase, submission: Path, out: Path, plan: Plan) -> list[str]:
+    """Run the second job on a merged record; return what was wrong."""
+
+    def merged(job: Job, task: Task, packed: Path) -> None:
+        copy_tree(plan.merged, job.output)
+        job.finish()
+
+    image = plan.made["image"]
+    engine: Engine = ProcessEngine() if image is None else DockerEngine(image, plan.made["network"])
+    limit = limit_of(competition, phase, kill=False)
+    [(_, verdict)] = run_submission(competition, phase, submission, out, engine, limit, predict=merged)
+    say()
+    for line in verdict.lines(phase.name, competition.columns):
+        say(line)
+    return [] if verdict.good else [f"{submission.name}: {verdict.status}: {verdict.reason}"]
