@@ -4,7 +4,7 @@ import random
 import tempfile
 import threading
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import psutil
@@ -16,7 +16,7 @@ from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
 TRIES = 3
-TOLD_EVERY_S = 10.0
+TOLD_EVERY_S, PAUSE_S = 10.0, 0.1
 
 
 class Tally:
@@ -70,10 +70,12 @@ class Driver:
                 say(self.tally.line())
         except BaseException:
             self._over.set()
-            _end_children()
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            while wait(waiting, PAUSE_S).not_done:
+                _end_children()
             raise
         finally:
-            planning.shutdown(cancel_futures=True)
+            planning.shutdown()
         return [error_of(future) for future in waiting]
 
     def _complete(self, plan: Plan, task: Task, verify: int) -> None:
@@ -100,7 +102,7 @@ class Driver:
                     self.tally.add(done=1, took_s=elapsed_s(out / f"{stage}-{index}"))
                 except ShardDiffers:
                     raise
-                except (Exception, CancelledError) as error:
+                except Exception as error:
                     self.tally.add(lost=1)
                     if self._over.is_set():
                         raise

@@ -6,6 +6,7 @@ import hashlib
 import json
 import tempfile
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,6 @@ from tests.ingestion.lanes.test_pool import FATES, FIRST, Model, nothing_is_read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ingest.lanes.asker import Asker
 
 __all__ = ["nothing_is_read"]
 SECRET = b"s" * 32
@@ -109,7 +109,7 @@ def merged(folder: Path, fates: list[list[str]], restarts: int, budget_s: float,
         for stage, wanted in replay.missing.items():
             order = draw.draw(st.permutations(range(len(wanted.works))))
             edges = sorted(draw.draw(st.sets(st.integers(1, len(order)), max_size=3)) | {0, len(order)})
-            cuts = [sorted(order[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+            cuts = [sorted(order[a:b]) for a, b in pairwise(edges)]
             cuts.sort(key=lambda cut: 0 not in cut)  # as a single model, the first shard begins with the first clip
             shards[stage] = run_shards(folder, stage, wanted, cuts, budget_s)
     raise AssertionError("a stage is missing for ever")
@@ -120,16 +120,16 @@ def merged(folder: Path, fates: list[list[str]], restarts: int, budget_s: float,
     restarts=st.sampled_from([0, 1, 5]),
     draw=st.data(),
 )
-def test_random_shards_merge_to_what_one_model_says(
-    fates: list[list[str]], restarts: int, draw: st.DataObject
-) -> None:
+def test_random_shards_merge_to_what_one_model_says(fates: list[list[str]], restarts: int, draw: st.DataObject) -> None:
     wanted = whole_run(lane(restarts, 1000.0), fates)
     with tempfile.TemporaryDirectory() as folder:
         assert merged(Path(folder), fates, restarts, 1000.0, draw) == wanted
 
 
 @given(
-    fates=st.lists(st.lists(st.sampled_from(["slow", "slow", "ok", "dies"]), min_size=1, max_size=2), min_size=2, max_size=5),
+    fates=st.lists(
+        st.lists(st.sampled_from(["slow", "slow", "ok", "dies"]), min_size=1, max_size=2), min_size=2, max_size=5
+    ),
     budget_s=st.integers(1, 20),
     spare_s=st.sampled_from([0.0, 3.0]),
     draw=st.data(),
@@ -214,8 +214,12 @@ def test_a_model_that_cannot_be_loaded_is_told_as_by_a_single_one(tmp_path: Path
 def test_works_keep_all_that_is_shown(tmp_path: Path) -> None:
     """Every field of a work comes back, and what its questions share is shared again."""
     outline = ((0.1, 0.2), (0.3, 0.4), (0.5, 0.1))
-    exchange = Exchange(tmp_path / "b.mp4", "e" * 64, (Part("mouth", outline, (0.5, 1.25)), Part("hair", outline, None)))
-    plain = Alteration(Material(tmp_path / "a.mp4"), Jitter(1.01, 0.1 + 0.2, -1, 2, 0, 1.3), 2**64 - 1, exchange=exchange)
+    exchange = Exchange(
+        tmp_path / "b.mp4", "e" * 64, (Part("mouth", outline, (0.5, 1.25)), Part("hair", outline, None))
+    )
+    plain = Alteration(
+        Material(tmp_path / "a.mp4"), Jitter(1.01, 0.1 + 0.2, -1, 2, 0, 1.3), 2**64 - 1, exchange=exchange
+    )
     clip = ClipSource("a", tmp_path / "a.mp4", "héllo", "a" * 64)
     altered = [
         {"exchanged": ("mouth",), "region": Cells(9, 16, (1, 2)), "operator": "blur", "seconds": (0, 3)},
