@@ -54,6 +54,7 @@ class Driver:
         self._pool = pool
         self.tally = Tally(workers)
         self._over = threading.Event()
+        self._submitted: set[Future[None]] = set()
 
     def run(self, plans: Sequence[tuple[Plan, Task]], verify: int = 0) -> list[BundleError | None]:
         """Bring every plan to its merged record; return what went wrong with each.
@@ -70,8 +71,9 @@ class Driver:
                 say(self.tally.line())
         except BaseException:
             self._over.set()
-            self._pool.shutdown(wait=False, cancel_futures=True)
             while wait(waiting, PAUSE_S).not_done:
+                for future in list(self._submitted):
+                    future.cancel()
                 _end_children()
             raise
         finally:
@@ -114,7 +116,10 @@ class Driver:
                     running[self._submit(plan, (stage, index), out)] = (stage, index), tries + 1
 
     def _submit(self, plan: Plan, shard: Shard, out: Path) -> "Future[None]":
-        return self._pool.submit(run_shard, plan.folder, *shard, out, plan.key(*shard))
+        future = self._pool.submit(run_shard, plan.folder, *shard, out, plan.key(*shard))
+        self._submitted.add(future)
+        future.add_done_callback(self._submitted.discard)
+        return future
 
     def _verify(self, plan: Plan, shards: Sequence[Shard]) -> None:
         with tempfile.TemporaryDirectory(prefix=".verify-", dir=plan.folder) as folder:

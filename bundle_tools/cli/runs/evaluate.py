@@ -1,11 +1,11 @@
 """`bundle evaluate`: submissions on all cores of a machine, or on a cluster, with the bytes of `bundle run`."""
 
 import argparse
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bundle_tools.cli.options import add_command, count
 from bundle_tools.cli.runs.shard import add_making, made_by
+from bundle_tools.cluster.clusters import executor
 from bundle_tools.cluster.drive import Driver
 from bundle_tools.cluster.plan import Plan, copy_data, make, source
 from bundle_tools.codabench.archive import copy_tree
@@ -38,6 +38,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--verify", metavar="K", type=count, default=0, help="run K drawn shards of each again, and compare"
     )
     add_making(evaluate)
+    where = evaluate.add_mutually_exclusive_group()
+    where.add_argument("--scheduler", metavar="ADDRESS", help="run the shards on the workers of a Dask scheduler")
+    where.add_argument("--slurm", metavar="FILE", type=Path, help="as Slurm jobs: YAML, see docs/scaling.md")
     evaluate.set_defaults(action=_evaluate)
 
 
@@ -47,8 +50,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     submissions: dict[str, Path] = {path.resolve().stem: path for path in arguments.submissions}
     if len(submissions) < len(arguments.submissions) or "shards" in submissions:
         raise BundleError("expected submissions with names of their own, other than `shards`: each gets a folder.")
-    plans = _plans(arguments, competition, phase, submissions)
-    with ThreadPoolExecutor(arguments.workers) as pool:
+    with executor(arguments.workers, arguments.scheduler, arguments.slurm) as pool:
+        plans = _plans(arguments, competition, phase, submissions)
         wrong = Driver(pool, arguments.workers).run([(plan, phase.task) for plan in plans], arguments.verify)
     problems = [str(error) for error in wrong if error is not None]
     for plan, error, (name, submission) in zip(plans, wrong, submissions.items(), strict=True):
