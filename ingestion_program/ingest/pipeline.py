@@ -175,7 +175,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     if this.replay is None:
         watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
-    this.footage = read_footage(this.input_data, task)
+    this.footage = (this.replay.read_footage if this.replay else read_footage)(this.input_data, task)
     this.stats.total = len(this.footage.clips)
     problems = check_submission(submission, task.limits, results=task.results)
     this.fingerprint = fingerprint(submission)

@@ -25,8 +25,8 @@ from ingest.shards.sealed import Sealed, refused, shard_key
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WORK, DONE, CUT = "work", "done", "cut.json"
-"""Folders of a plan with its shards and with their results, and the list of a stage's shards."""
+WORK, DONE, CUT, FOOTAGE = "work", "done", "cut.json", "footage.json"
+"""Folders of a plan with its shards and with their results, the list of a stage's shards, and the checked data."""
 PLANNED = 3
 """Exit code: shards must be run before the next step."""
 
@@ -69,7 +69,7 @@ def step(*, plan: Path, input_data: Path, output: Path, program: Path, submissio
         found, fix = "results in place of a model", "use `bundle run`: there is nothing to divide"
         raise IngestionError([Problem("plan_differs", "run", "submission", found, "model.py", fix, fault="organiser")])
     sealed = {stage: [one for one in of_stage if one is not None] for stage, of_stage in shards.items()}
-    replay = Replay(sealed, task.limits, clock, input_data)
+    replay = Replay(sealed, task.limits, clock, input_data, plan / FOOTAGE)
     code = run(
         input_data=input_data, output=output, program=program, submission=submission,
         packages=None, clock=clock, replay=replay,

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ingest.clips.footage import read_footage
 from ingest.clock import Clock
 from ingest.confined.processor import Processor
 from ingest.errors import IngestionError, Problem
 from ingest.lanes.asker import Loaded, Restarts
 from ingest.model.process import LoadFailed, ModelProcess
+from ingest.record.folder import write_file
 from ingest.shards import STAGES
-from ingest.shards.coding import Encoder
+from ingest.shards.coding import Encoder, built
 from ingest.shards.sealed import refused
 from model_process.sandbox import ISOLATION_LEVELS
 
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from ingest.clips.footage import Footage
     from ingest.lanes.asker import Answer, Pass, Work
     from ingest.media.clip import ClipSource
-    from ingest.settings import Limits
+    from ingest.settings import Limits, Task
     from ingest.shards.sealed import Sealed
     from model_process.sandbox import Isolated
 
@@ -78,11 +81,11 @@ class Replay:
     waited_s = 0.0
 
     def __init__(
-        self, shards: Mapping[str, Sequence[Sealed]], limits: Limits, clock: ModelClock, input_data: Path
+        self, shards: Mapping[str, Sequence[Sealed]], limits: Limits, clock: ModelClock, input_data: Path, kept: Path
     ) -> None:
-        """Take the results of every stage that has been run."""
+        """Take the results of every stage that has been run, and the file that keeps the checked data."""
         self._shards = {stage: list(of_stage) for stage, of_stage in shards.items()}
-        self._limits, self._clock, self._input_data = limits, clock, input_data
+        self._limits, self._clock, self._input_data, self._kept = limits, clock, input_data, kept
         self._restarts = Restarts(limits.restarts, ModelProcess.name, ModelProcess.survivor)
         self._hashes: dict[str, str] = {}
         self._call_s: dict[str, float] = {}
@@ -125,6 +128,15 @@ class Replay:
             sum(waited) if waited else None,
             busy=any(one.busy for one in used),
         )
+
+    def read_footage(self, input_data: Path, task: Task) -> Footage:
+        """Return the data as they were checked when the plan was made; each shard checks the files that it uses."""
+        if self._kept.is_file():
+            footage: Footage = built(json.loads(self._kept.read_text("ascii")), input_data)
+            return replace(footage, clips=list(footage.clips))
+        footage = read_footage(input_data, task)
+        write_file(self._kept, json.dumps(Encoder(input_data, {}).plain(footage)).encode("ascii"))
+        return footage
 
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
         """See `Asker.start`; a single model would have been that of the first shard."""

@@ -102,7 +102,7 @@ def merged(folder: Path, fates: list[list[str]], restarts: int, budget_s: float,
     for _ in range(len(STAGES)):
         clock = ModelClock()
         clock.budget_s = budget_s
-        replay = Replay(shards, task(restarts).limits, clock, Path())
+        replay = Replay(shards, task(restarts).limits, clock, Path(), Path())
         said = whole_run(replay, fates)
         if not replay.missing:
             return said
@@ -206,7 +206,7 @@ def test_a_model_that_cannot_be_loaded_is_told_as_by_a_single_one(tmp_path: Path
     result, place, key = sealed(tmp_path)
     shard = Sealed(result, place, (), key)
     shard.facts = Facts(stopped_by=problem("class_missing"))
-    replay = Replay({"first": [shard]}, task(1).limits, ModelClock(), Path())
+    replay = Replay({"first": [shard]}, task(1).limits, ModelClock(), Path(), Path())
     with pytest.raises(LoadFailed, match="class_missing"):
         replay.start([])
 
