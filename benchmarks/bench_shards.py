@@ -170,9 +170,13 @@ def memory_mb(folder: Path, data: Path, submission: Path) -> float:
     while not plan.merged.exists():
         started = time.perf_counter()
         plan.step(task)
-        print(f"  a step: {time.perf_counter() - started:.1f} s", flush=True)
+        print(f"  a step: {time.perf_counter() - started:.1f} s; so far {_peak_mb():.0f} MB", flush=True)
         for stage, index in plan.missing():
             forge(plan, stage, index, settings)
+    return _peak_mb()
+
+
+def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ingest.clips.copies import Copy
-from ingest.clips.footage import Footage
 from ingest.confined.processor import Processor
 from ingest.errors import Problem
 from ingest.lanes.asker import Answer, Asking, Loaded, Pass, Work
@@ -27,7 +26,7 @@ KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         *(Work, Asking, Pass, ClipSource, Alteration, Slow, Exchange, Part, Jitter, Box, Cells, Outside),
-        *(Answer, Told, Problem, Loaded, Isolated, Processor, Footage, Copy),
+        *(Answer, Told, Problem, Loaded, Isolated, Processor, Copy),
     )
 }
 _SHARED = (Material, Exchange)

@@ -25,7 +25,7 @@ from ingest.shards.sealed import Sealed, refused, shard_key
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WORK, DONE, CUT, FOOTAGE = "work", "done", "cut.json", "footage.json"
+WORK, DONE, CUT, FOOTAGE = "work", "done", "cut.json", "footage.jsonl"
 """Folders of a plan with its shards and with their results, the list of a stage's shards, and the checked data."""
 PLANNED = 3
 """Exit code: shards must be run before the next step."""

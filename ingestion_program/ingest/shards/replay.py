@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ingest.clips.footage import read_footage
+from ingest.clips.footage import Footage, read_footage
 from ingest.clock import Clock
 from ingest.confined.processor import Processor
 from ingest.errors import IngestionError, Problem
 from ingest.lanes.asker import Loaded, Restarts
 from ingest.model.process import LoadFailed, ModelProcess
-from ingest.record.folder import write_file
 from ingest.shards import STAGES
 from ingest.shards.coding import Encoder, built
 from ingest.shards.sealed import refused
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ingest.clips.footage import Footage
     from ingest.lanes.asker import Answer, Pass, Work
     from ingest.media.clip import ClipSource
     from ingest.settings import Limits, Task
     from ingest.shards.sealed import Sealed
     from model_process.sandbox import Isolated
 
+_TABLES = ("copies", "exchanges", "faces")
 _UNKNOWN = Loaded("no answers yet", 0.0, None, alone=False, cores=1.0)
 
 
@@ -131,12 +130,28 @@ class Replay:
 
     def read_footage(self, input_data: Path, task: Task) -> Footage:
         """Return the data as they were checked when the plan was made; each shard checks the files that it uses."""
-        if self._kept.is_file():
-            footage: Footage = built(json.loads(self._kept.read_text("ascii")), input_data)
-            return replace(footage, clips=list(footage.clips))
-        footage = read_footage(input_data, task)
-        write_file(self._kept, json.dumps(Encoder(input_data, {}).plain(footage)).encode("ascii"))
-        return footage
+        if not self._kept.is_file():
+            footage = read_footage(input_data, task)
+            self._keep(footage)
+            return footage
+        clips: list[ClipSource] = []
+        tables: dict[str, dict[str, Any]] = {name: {} for name in _TABLES}
+        with self._kept.open(encoding="ascii") as file:
+            for line in file:
+                of_clip = built(json.loads(line), input_data)
+                clips.append(of_clip.pop("clip"))
+                for name, value in of_clip.items():
+                    tables[name][clips[-1].clip_id] = value
+        return Footage(clips, **tables)
+
+    def _keep(self, footage: Footage) -> None:
+        unfinished = self._kept.with_suffix(".part")
+        with unfinished.open("w", encoding="ascii") as file:
+            for clip in footage.clips:
+                tables = ((name, getattr(footage, name)) for name in _TABLES)
+                of_clip = {name: table[clip.clip_id] for name, table in tables if clip.clip_id in table}
+                file.write(json.dumps(Encoder(self._input_data, {}).plain({"clip": clip, **of_clip})) + "\n")
+        unfinished.replace(self._kept)
 
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
         """See `Asker.start`; a single model would have been that of the first shard."""
