@@ -20,7 +20,15 @@ from bundle_tools.errors import BundleError
 ENDING = """\
 Predictions, explanations, pictures, the second pass and scores are those of `bundle run`, byte for byte. Called again
 after a stop, it runs only what is missing. DIR/<submission> is a folder as `bundle run` makes it; DIR/shards keeps the
-results of all shards. docs/scaling.md tells when a cluster pays.
+results of all shards. docs/scaling.md tells when a cluster pays, and what it needs. Each worker runs one shard at a time:
+
+  Slurm       --slurm FILE --workers 16
+              FILE is YAML with the arguments of dask-jobqueue's SLURMCluster, such as
+              {queue: cpu, memory: 8GB, walltime: "04:00:00"}; each worker is a job.
+  SSH         dask ssh --nworkers 2 --nthreads 1 HOST1 HOST2
+              --scheduler tcp://HOST1:8786 --workers 4
+  Kubernetes  A DaskCluster of Dask's operator, whose workers have your image, this checkout and a shared volume.
+              In a pod with the same volume: --scheduler tcp://NAME-scheduler:8786 --workers 16
 """
 
 
@@ -40,7 +48,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_making(evaluate)
     where = evaluate.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", help="run the shards on the workers of a Dask scheduler")
-    where.add_argument("--slurm", metavar="FILE", type=Path, help="as Slurm jobs: YAML, see docs/scaling.md")
+    where.add_argument("--slurm", metavar="FILE", type=Path, help="run the shards in Slurm jobs")
     evaluate.set_defaults(action=_evaluate)
 
 

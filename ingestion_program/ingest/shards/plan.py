@@ -114,9 +114,10 @@ def _write_stage(plan: Path, stage: str, wanted: Wanted, order: Order) -> int:
             works = [wanted.works[place] for place in cut]
             files = {name: sha256 for work in works for name, sha256 in work.files.items()}
             head = json.dumps({"stage": stage, "index": index, "pass": plain(wanted.how), "files": files})
-            text = "\n".join([head, *(work.text for work in works)]).encode("ascii")
+            lines = [work.text for work in works]
+            text = "\n".join([head, *lines]).encode("ascii")
             (folder / f"{index}.jsonl").write_bytes(text)
-            clip_ids = [json.loads(work.text)["clip_id"] for work in works]
+            clip_ids = [json.loads(line)["clip_id"] for line in lines]
             cost_s = sum(work.cost_s or 0.0 for work in works)
             sha256 = hashlib.sha256(text).hexdigest()
             listed.append({"sha256": sha256, "clip_ids": clip_ids, "cost_s": round(cost_s, 3)})

@@ -6,6 +6,7 @@ What a single model could not have said is left out: a pass ends where its resta
 from __future__ import annotations
 
 import json
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -55,12 +56,17 @@ class ModelClock(Clock):
 class Missing:
     """A work without an answer."""
 
-    text: str
-    """The work as one line of JSON."""
+    packed: bytes
+    """The work as one line of JSON, compressed: all works of a stage are held at once."""
     files: dict[str, str]
     """The files it needs, with their hashes."""
     cost_s: float | None
     """Expected duration, seconds; None if unknown."""
+
+    @property
+    def text(self) -> str:
+        """The work as one line of JSON."""
+        return zlib.decompress(self.packed).decode("ascii")
 
 
 @dataclass
@@ -239,7 +245,11 @@ class Replay:
         encoder = Encoder(self._input_data, self._hashes)
         text = json.dumps(encoder.plain(work), allow_nan=False, separators=(",", ":"))
         call_s = None if how.counts else self._call_s.get(work.clip_id, self._longest_s)
-        return Missing(text, encoder.listed(), None if call_s is None else call_s * len(work.askings))
+        return Missing(
+            zlib.compress(text.encode("ascii"), 1),
+            encoder.listed(),
+            None if call_s is None else call_s * len(work.askings),
+        )
 
 
 def _reason(shard: Sealed) -> Problem:
