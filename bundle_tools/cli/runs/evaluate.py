@@ -20,7 +20,7 @@ from bundle_tools.errors import BundleError
 ENDING = """\
 Predictions, explanations, pictures, the second pass and scores are those of `bundle run`, byte for byte. Called again
 after a stop, it runs only what is missing. DIR/<submission> is a folder as `bundle run` makes it; DIR/shards keeps the
-results of all shards. docs/scaling.md tells when a cluster pays, and what it needs. Each worker runs one shard at a time:
+results of all shards. docs/scaling.md tells when a cluster pays, and what it needs:
 
   Slurm       --slurm FILE --workers 16
               FILE is YAML with the arguments of dask-jobqueue's SLURMCluster, such as

@@ -166,9 +166,9 @@ class Replay:
         lead = next(iter(self._shards.get(STAGES[0], ())), None)
         if lead is None:
             return _UNKNOWN
-        loaded = lead.facts.loaded
-        if loaded is None:
-            raise LoadFailed(_reason(lead))
+        loaded, reason = lead.facts.loaded or _UNKNOWN, lead.facts.stopped_by
+        if lead.facts.loaded is None and reason is not None:
+            raise LoadFailed(reason)
         self._clock.add(loaded.load_s + (loaded.warm_up_s or 0.0))
         return loaded
 
@@ -250,12 +250,6 @@ class Replay:
             encoder.listed(),
             None if call_s is None else call_s * len(work.askings),
         )
-
-
-def _reason(shard: Sealed) -> Problem:
-    found, fix = "a model that was not loaded", "run the shard again"
-    unknown = Problem("load_failed", "load", "model.py", found, "a loaded model", fix)
-    return shard.facts.stopped_by or unknown
 
 
 def _other_plan(stage: str, work: Work) -> IngestionError:
