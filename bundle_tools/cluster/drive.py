@@ -81,7 +81,7 @@ class Driver:
         return [error_of(future) for future in waiting]
 
     def _complete(self, plan: Plan, task: Task, verify: int) -> None:
-        with plan.held():
+        with plan.held(sweep=True):
             while not plan.merged.exists():
                 missing = plan.missing()
                 if not missing:

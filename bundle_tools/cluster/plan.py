@@ -72,8 +72,8 @@ class Plan:
 
     @property
     def has_secret(self) -> bool:
-        """Whether the keys of all shards can be told here."""
-        return (self.folder / SECRET).is_file()
+        """Whether the keys of all shards can be told here; raises BundleError where there is no plan."""
+        return bool(self.made) and (self.folder / SECRET).is_file()
 
     def key(self, stage: str, index: int) -> bytes:
         """Return the key of one shard; see `ingest.shards.sealed.shard_key`."""
@@ -128,18 +128,20 @@ class Plan:
         return self.name if (self.shards / "plan.json").is_file() else "new"
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep a second driver away, and remove what an earlier one left behind."""
+    def held(self, *, sweep: bool = False) -> Iterator[None]:
+        """Keep a second driver away and, with `sweep`, remove what an earlier one left behind."""
         with (self.folder / ".lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise BundleError(f"{self.folder}: another `bundle evaluate` is at work here.") from None
-            for folder in [*self.folder.glob(".step-*"), *self.done.glob(".*"), *(self.shards / "work").glob(".*")]:
-                shutil.rmtree(folder, ignore_errors=True)
-            engine = self.engine()
-            if isinstance(engine, DockerEngine) and self.name_or_new != "new":
-                engine.sweep(self.name)
+            if sweep:
+                left = [*self.folder.glob(".*-*"), *self.done.glob(".*"), *(self.shards / "work").glob(".*")]
+                for folder in left:
+                    shutil.rmtree(folder, ignore_errors=True)
+                engine = self.engine()
+                if isinstance(engine, DockerEngine) and self.name_or_new != "new":
+                    engine.sweep(self.name)
             yield
 
     def _cut(self, stage: str) -> Path:
@@ -160,7 +162,7 @@ def make(folder: Path, task: Task, submission: Path, made: dict[str, Any], data:
     made
         Image (None for processes), network, workers and clips.
     data
-        A copy of the phase's input data whose files may be linked to.
+        A copy of the phase's input data in the folder beside, to use in place of a copy of its own.
 
     Raises
     ------
@@ -189,7 +191,10 @@ def make(folder: Path, task: Task, submission: Path, made: dict[str, Any], data:
         place(program, unfinished / "program", unfinished / "program.zip")
         place(submission, unfinished / "submission", unfinished / "submission.zip")
         (unfinished / "program" / SEAL_KEY).unlink(missing_ok=True)
-        copy_data(input_data if data is None else data, unfinished / "input_data", link=data is not None)
+        if data is None:
+            copy_data(input_data, unfinished / "input_data")
+        else:
+            (unfinished / "input_data").symlink_to(Path("..") / data.name)
         (unfinished / "shards" / "done").mkdir(parents=True)
         for archive in unfinished.glob("*.zip"):
             archive.unlink()
@@ -222,21 +227,12 @@ def run_quietly(
     return outcome.exit_code, said[-1] if said else f"ended with exit code {outcome.exit_code}, and said nothing"
 
 
-def copy_data(data: Path, folder: Path, *, link: bool = False) -> None:
-    """Copy a folder or a zip of input data, if wanted by links."""
-    if not data.is_dir():
-        extract(data, folder)
-    elif link:
-        shutil.copytree(data, folder, copy_function=_link)
-    else:
+def copy_data(data: Path, folder: Path) -> None:
+    """Copy a folder or a zip of input data."""
+    if data.is_dir():
         copy_tree(data, folder)
-
-
-def _link(given: str, target: str) -> None:
-    try:
-        Path(target).hardlink_to(given)
-    except OSError:  # another file system
-        shutil.copy2(given, target)
+    else:
+        extract(data, folder)
 
 
 def source(path: Path | None, what: str) -> Path:

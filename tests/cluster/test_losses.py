@@ -150,6 +150,24 @@ def test_a_shard_is_tried_three_times_and_then_named(monkeypatch: pytest.MonkeyP
         lose(monkeypatch, 1, ShardDiffers("other answers"))
 
 
+def test_a_drawn_shard_that_says_something_else_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    plan, said = FakePlan(tmp_path / "plan"), ["same", "same", "other"]
+
+    def run(folder: Path, stage: str, index: int, out: Path, key: bytes) -> None:
+        (out / f"{stage}-{index}").mkdir(parents=True)
+        manifest = {"files": {"answers.jsonl": said.pop(0)}, "facts": {"elapsed_s": 1.0}}
+        (out / f"{stage}-{index}" / "manifest.json").write_text(json.dumps(manifest))
+
+    monkeypatch.setattr(drive_module, "run_shard", run)
+    with ThreadPoolExecutor(1) as pool:
+        driver = Driver(pool, 1)
+        driver._run_all(plan, [("first", 0)], plan.done)
+        driver._verify(plan, [("first", 0)])
+        with pytest.raises(BundleError, match="shard_differs: plan: a second run of first 0 gave other answers"):
+            driver._verify(plan, [("first", 0)])
+    assert not list(plan.folder.glob(".*"))
+
+
 def test_the_time_left_follows_from_what_is_done() -> None:
     tally = Tally(2)
     assert "time left unknown" in tally.line()

@@ -16,6 +16,7 @@ from bundle_tools.codabench.worker.jobs import Job, limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
+from bundle_tools.whole import replaced
 
 ENDING = """\
 Predictions, explanations, pictures, the second pass and scores are those of `bundle run`, byte for byte. Called again
@@ -76,10 +77,10 @@ def _plans(
     made = made_by(arguments, competition.docker_image)
     folder = arguments.out / "shards"
     data = folder / ".data"
-    if len(submissions) > 1 and not data.exists():
-        copy_data(source(phase.task.input_data, "input data"), data)
-    shared = data if len(submissions) > 1 else None
-    return [make(folder / name, phase.task, submission, made, shared) for name, submission in submissions.items()]
+    if not data.exists():
+        with replaced(data) as unfinished:
+            copy_data(source(phase.task.input_data, "input data"), unfinished)
+    return [make(folder / name, phase.task, submission, made, data) for name, submission in submissions.items()]
 
 
 def _score(competition: Competition, phase: Phase, submission: Path, out: Path, plan: Plan) -> list[str]:
