@@ -77,11 +77,12 @@ class Plan:
 
     def key(self, stage: str, index: int) -> bytes:
         """Return the key of one shard; see `ingest.shards.sealed.shard_key`."""
+        message = f"{self.name} {stage} {index}".encode()
         try:
             secret = bytes.fromhex((self.folder / SECRET).read_text("ascii"))
         except OSError:
             raise BundleError(f"{self.folder}: no {SECRET} here. Pass the shard's key on standard input.") from None
-        return hmac.new(secret, f"{self.name} {stage} {index}".encode(), hashlib.sha256).digest()
+        return hmac.new(secret, message, hashlib.sha256).digest()
 
     def cut(self) -> list[Shard]:
         """Return all shards so far, the longest of a stage first."""

@@ -163,7 +163,7 @@ def run(
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
         this.stats.end("organiser_error", [_unexpected(error, output, hidden=this.hidden)])
     watchdog.disarm()
-    if replay is None or not replay.missing:
+    if replay is None or replay.finished:
         this.seal()
     return EXIT_CODES[this.stats.status]
 

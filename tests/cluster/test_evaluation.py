@@ -114,6 +114,22 @@ def test_results_that_are_not_the_shards_own_are_refused_by_name(planned: Planne
         plan.step(task)
 
 
+def test_a_clip_that_the_planner_cannot_read_ends_no_run(planned: Planned) -> None:
+    """A single run would note a warning, and end without its second pass."""
+    plan, task = planned()
+    for index in range(2):
+        run_shard(plan.folder, "first", index, plan.done, plan.key("first", index))
+    clips = plan.folder / "input_data" / "clips"
+    clips.rename(plan.folder / "elsewhere")
+    with pytest.raises(BundleError, match=r"plan: clip_lost · clip c00\d · found a file that can no longer be opened"):
+        plan.step(task)
+    assert plan.missing() == []
+    assert not plan.merged.exists()
+    (plan.folder / "elsewhere").rename(clips)
+    plan.step(task)
+    assert [stage for stage, _ in plan.missing()] == ["again", "second"]
+
+
 def test_a_second_copy_must_say_the_same(planned: Planned) -> None:
     plan, _ = planned()
     for _ in range(2):

@@ -74,6 +74,8 @@ def step(*, plan: Path, input_data: Path, output: Path, program: Path, submissio
         input_data=input_data, output=output, program=program, submission=submission,
         packages=None, clock=clock, replay=replay,
     )  # fmt: skip
+    if replay.broken is not None:
+        raise replay.broken
     for stage, wanted in replay.missing.items():
         count = _write_stage(plan, stage, wanted, order)
         say(f"[shards] stage {stage}: {len(wanted.works)} clips in {count} shards")

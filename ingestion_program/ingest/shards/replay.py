@@ -99,7 +99,14 @@ class Replay:
         self._asked = 0
         self.missing: dict[str, Wanted] = {}
         """What has to be asked before the run can end, by stage."""
+        self.broken: Exception | None = None
+        """Why the results cannot be read; whatever the run has become then is no record."""
         self.stopped_by: Problem | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has had all answers that it asked for."""
+        return not self.missing and self.broken is None
 
     @property
     def restarts(self) -> int:
@@ -192,6 +199,14 @@ class Replay:
         IngestionError
             When a work is in no shard.
         """
+        try:
+            yield from self._ask(works, how)
+        except Exception as error:
+            # `Runner` would note it as a warning, and go on.
+            self.broken = error
+            raise
+
+    def _ask(self, works: Iterable[Work], how: Pass) -> Iterator[tuple[Work, int, Answer]]:
         self.stopped_by = None
         stage = STAGES[self._asked]
         self._asked += 1
