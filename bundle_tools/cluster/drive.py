@@ -1,5 +1,6 @@
 """Drive evaluations: plan, run what is missing, merge; on this machine or through an executor of a cluster."""
 
+import os
 import random
 import tempfile
 import threading
@@ -54,6 +55,8 @@ class Driver:
         self._pool = pool
         self.tally = Tally(workers)
         self._over = threading.Event()
+        # Planning happens here, and fills a core.
+        self._planning = threading.Semaphore(os.cpu_count() or 1)
         self._submitted: set[Future[None]] = set()
 
     def run(self, plans: Sequence[tuple[Plan, Task]], verify: int = 0) -> list[BundleError | None]:
@@ -83,9 +86,9 @@ class Driver:
     def _complete(self, plan: Plan, task: Task, verify: int) -> None:
         with plan.held(sweep=True):
             while not plan.merged.exists():
-                missing = plan.missing()
-                if not missing:
-                    plan.step(task)
+                if not plan.missing():
+                    with self._planning:
+                        plan.step(task)
                 self._run_all(plan, plan.missing(), plan.done)
             if verify:
                 drawn = plan.cut()
@@ -96,6 +99,13 @@ class Driver:
         """Run shards until each has a result; one that is lost three times ends it."""
         self.tally.add(total=len(shards))
         running = {self._submit(plan, shard, out): (shard, 1) for shard in shards}
+        try:
+            self._wait(plan, running, out)
+        finally:
+            for future in running:  # those that need not run any more
+                future.cancel()
+
+    def _wait(self, plan: Plan, running: "dict[Future[None], tuple[Shard, int]]", out: Path) -> None:
         while running:
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 (stage, index), tries = running.pop(future)

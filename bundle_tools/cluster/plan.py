@@ -176,6 +176,7 @@ def make(folder: Path, task: Task, submission: Path, made: dict[str, Any], data:
         "submission": hash_source(submission),
         "ingestion program": hash_source(program),
         "input data": hash_source(input_data, deep=False),
+        "image": made["image"],
     }
     plan = Plan(folder)
     if (folder / MADE).is_file():

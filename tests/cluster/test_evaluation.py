@@ -66,6 +66,8 @@ def test_a_plan_of_something_else_is_refused(
     (moved / "transcripts.json").write_text("{}")
     with pytest.raises(BundleError, match="a plan of another input data"):
         make(plan.folder, task_of(moved), crashing, MADE)
+    with pytest.raises(BundleError, match="a plan of another image"):
+        make(plan.folder, task, crashing, {**MADE, "image": "other:1.0"})
     with pytest.raises(BundleError, match="contains files of something else"):
         make(moved, task, crashing, MADE)
 

@@ -80,7 +80,10 @@ def _plans(
     if not data.exists():
         with replaced(data) as unfinished:
             copy_data(source(phase.task.input_data, "input data"), unfinished)
-    return [make(folder / name, phase.task, submission, made, data) for name, submission in submissions.items()]
+    plans = [make(folder / name, phase.task, submission, made, data) for name, submission in submissions.items()]
+    for note in plans[0].engine().prepare():
+        say(note)
+    return plans
 
 
 def _score(competition: Competition, phase: Phase, submission: Path, out: Path, plan: Plan) -> list[str]:
