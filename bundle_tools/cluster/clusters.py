@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,15 @@ def executor(workers: int, scheduler: str | None = None, slurm: Path | None = No
         with ThreadPoolExecutor(workers) as pool:
             yield pool
         return
-    try:
-        client = _package("distributed").Client(scheduler if slurm is None else _jobs(slurm, workers))
-    except (OSError, ValueError) as error:
-        raise BundleError(
-            f"no scheduler answers: {error or scheduler}. Check its address, and that it runs."
-        ) from error
-    with client:
-        say(f"Dashboard: {client.dashboard_link}")
-        # The driver itself counts the tries.
-        yield client.get_executor(pure=False, retries=0)
+    with nullcontext(scheduler) if slurm is None else _jobs(slurm, workers) as cluster:
+        try:
+            client = _package("distributed").Client(cluster)
+        except (OSError, ValueError) as error:
+            raise BundleError(f"no scheduler answers: {error}. Check its address, and that it runs.") from error
+        with client:
+            say(f"Dashboard: {client.dashboard_link}")
+            # The driver itself counts the tries.
+            yield client.get_executor(pure=False, retries=0)
 
 
 def _jobs(path: Path, workers: int) -> Any:  # noqa: ANN401 - of a package that may be missing
