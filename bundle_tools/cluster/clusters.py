@@ -1,6 +1,7 @@
 """What runs shards: this machine's cores, or a cluster through Dask."""
 
 import importlib
+import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -37,6 +38,8 @@ def executor(workers: int, scheduler: str | None = None, slurm: Path | None = No
             client = _package("distributed").Client(cluster)
         except (OSError, ValueError) as error:
             raise BundleError(f"no scheduler answers: {error}. Check its address, and that it runs.") from error
+        # Losses are told in one line each, not with Dask's tracebacks.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         with client:
             say(f"Dashboard: {client.dashboard_link}")
             # The driver itself counts the tries.

@@ -5,7 +5,7 @@ import random
 import tempfile
 import threading
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import psutil
@@ -114,6 +114,10 @@ class Driver:
                     self.tally.add(done=1, took_s=elapsed_s(out / f"{stage}-{index}"))
                 except ShardDiffers:
                     raise
+                except CancelledError:
+                    running.clear()  # there is nobody to cancel the others
+                    gone = "the scheduler has gone away. Nothing is lost: call again to go on."
+                    raise BundleError(f"{plan.folder.name}: {gone}") from None
                 except Exception as error:
                     self.tally.add(lost=1)
                     if self._over.is_set():

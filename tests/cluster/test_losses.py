@@ -9,7 +9,7 @@ import multiprocessing
 import random
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
@@ -146,6 +146,8 @@ def test_a_shard_is_tried_three_times_and_then_named(monkeypatch: pytest.MonkeyP
     assert "3 of 3 done, 0 running, 2 lost" in lose(monkeypatch, 2, BundleError("no result"))
     with pytest.raises(BundleError, match="plan: shard first 1 was lost 3 times, at last: no result"):
         lose(monkeypatch, 3, BundleError("no result"))
+    with pytest.raises(BundleError, match="plan: the scheduler has gone away"):
+        lose(monkeypatch, 1, CancelledError())
     with pytest.raises(ShardDiffers, match="other answers"):
         lose(monkeypatch, 1, ShardDiffers("other answers"))
 
