@@ -14,6 +14,7 @@ from tests import warm
 BUDGETS_S = {
     "challenge": 44,
     "cli": 30,
+    "cluster": 26,
     "codabench": 38,
     "hostile": 66,
     "ingestion": 76,

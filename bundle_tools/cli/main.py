@@ -19,6 +19,10 @@ Write a submission
   submission check | pack SUBMISSION               list every problem of a submission; write its zip
   compare RUN RUN ... [--html FILE]                say which runs are better by more than luck
 
+Evaluate on many cores or machines
+  evaluate SUBMISSION ... --out DIR [--workers N]  all of them, with the results of run; goes on where it stopped
+  shard plan | run | key                           the same step by step, for any engine that can call a command
+
 Make a challenge
   data from-folder --clips DIR --labels FILE --out DIR   a whole bundle of your own clips and labels
   data first-impressions | observations            the same from ChaLearn First Impressions V2
@@ -53,7 +57,10 @@ COMMANDS = {
     "launch": "launch",
     "data": "data.data",
     "server": "server.server",
-    **{name: f"runs.{name}" for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury")},
+    **{
+        name: f"runs.{name}"
+        for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury", "evaluate", "shard")
+    },
 }
 """Name of a command -> its module. Only the requested command's module is imported."""
 

@@ -4,7 +4,7 @@ import sys
 import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ingest import DEFAULTS, VERSION
 from ingest.clips.footage import Footage, read_footage
@@ -33,6 +33,9 @@ from ingest.runner import Runner
 from ingest.settings import Task, read_task
 from ingest.submission.checks import Fingerprint, check_submission, fingerprint
 from ingest.submission.credits import Credit, read_credits
+
+if TYPE_CHECKING:
+    from ingest.shards.replay import Replay
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"
@@ -63,6 +66,8 @@ class _Run:
     key: bytes | None = None
     footage: Footage = field(default_factory=lambda: Footage([], {}, {}, {}))
     results: Results | None = None
+    replay: "Replay | None" = None
+    """Answers of shards, in place of a model."""
 
     @property
     def hidden(self) -> bool:
@@ -72,7 +77,7 @@ class _Run:
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
         elapsed_s = self.clock.elapsed_s()
-        used = self.meter.read(elapsed_s, self.stats.waited_s)
+        used = self.replay.used if self.replay else self.meter.read(elapsed_s, self.stats.waited_s)
         timeouts = any(code == "timeout" for code, _ in self.stats.clip_problems)
         self.stats.problems = blame(self.stats.problems, used, elapsed_s, timeouts=timeouts)
         self.stats.summarise(self.log)
@@ -83,6 +88,8 @@ class _Run:
         self.room.close()
         settings = self.input_data / SETTINGS
         record = run_record(self.stats, self.clock, self.task, settings, self.fingerprint, self.credits, used)
+        if self.replay is not None:
+            record["shards"] = self.replay.record()
         write_run(self.folder, record)
         write_manifest(self.folder, self.key)
         publish(self.folder, self.output)
@@ -108,7 +115,16 @@ class _Run:
         return whole
 
 
-def run(*, input_data: Path, output: Path, program: Path, submission: Path, packages: Path | None, clock: Clock) -> int:
+def run(
+    *,
+    input_data: Path,
+    output: Path,
+    program: Path,
+    submission: Path,
+    packages: Path | None,
+    clock: Clock,
+    replay: "Replay | None" = None,
+) -> int:
     """Run ingestion and return its exit code.
 
     Parameters
@@ -125,6 +141,8 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
         Where the program's packages were installed for this run; None if the image has them.
     clock
         Started with the program: installing packages counts towards the same budget.
+    replay
+        Answers of shards, in place of a model. While some are missing, nothing is recorded.
 
     Raises
     ------
@@ -133,7 +151,7 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
     """
     harden_process()
     folder = open_private(output)
-    this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder))
+    this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder), replay=replay)
     this.log.line(f"version {VERSION}, program in {program}")
     watchdog = Watchdog(this.flush_partial_run)
     try:
@@ -145,7 +163,8 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
         this.stats.end("organiser_error", [_unexpected(error, output, hidden=this.hidden)])
     watchdog.disarm()
-    this.seal()
+    if replay is None or replay.finished:
+        this.seal()
     return EXIT_CODES[this.stats.status]
 
 
@@ -153,9 +172,10 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     task = this.task = read_task(this.input_data / SETTINGS)
     this.clock.set_limit(task.limits.time_limit_s)
     this.stats.hidden = this.hidden
-    watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
+    if this.replay is None:
+        watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
-    this.footage = read_footage(this.input_data, task)
+    this.footage = (this.replay.read_footage if this.replay else read_footage)(this.input_data, task)
     this.stats.total = len(this.footage.clips)
     problems = check_submission(submission, task.limits, results=task.results)
     this.fingerprint = fingerprint(submission)
@@ -165,10 +185,10 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.credits, doubts = read_credits(submission)
     this.stats.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
-    results = this.results = Results(this.folder, task.targets)
+    results = this.results = Results(this.folder, task.targets, at_once=this.replay is None)
     asker: Asker
     if not task.results or (submission / "model.py").is_file():
-        asker = _models(this, task, submission, packages)
+        asker = this.replay or _models(this, task, submission, packages)
     else:
         this.stats.results = True
         listed = None if task.aliases_file is None else this.input_data / task.aliases_file

@@ -204,7 +204,7 @@ _OTHERS = (
     Column(
         "duration_s",
         "Run time (s)",
-        "Duration of the whole run.",
+        "Duration of the whole run; in shards, the model's seconds.",
         lambda measured: measured.duration_s,
         direction="asc",
         maximum=None,

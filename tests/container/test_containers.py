@@ -3,12 +3,15 @@
 import json
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
+from bundle_tools.cluster.plan import Plan
 from tests import ROOT
 from tests.fewer import copy_with
 from tests.guides import fork_programs
@@ -48,6 +51,37 @@ def test_containers_and_processes_give_the_same_scores(
         *_, last = (out / "logs" / "prediction_ingestion_stdout.txt").read_text().splitlines()
         assert "/detailed_results/SUBMISSION/" in last or engine == "process"
     assert found["docker"] == pytest.approx(found["process"], abs=1e-3)
+
+
+def test_an_evaluation_in_containers_leaves_the_bytes_of_a_run(image: str, bundle: Path, tmp_path: Path) -> None:
+    submission, options = bundle / "solutions" / "constant", ["--bundle", str(bundle), "--engine", "docker"]
+    options += ["--image", image, "--phase", "final"]
+    assert main(["run", str(submission), "--out", str(tmp_path / "one"), *options]) == 0
+    assert main(["evaluate", str(submission), "--out", str(tmp_path / "all"), "--workers", "2", *options]) == 0
+    one, merged = (folder / "ingestion_output" for folder in (tmp_path / "one", tmp_path / "all" / "constant"))
+    for name in ("predictions.csv", "explanations.jsonl", "probes.jsonl"):
+        assert (merged / name).read_bytes() == (one / name).read_bytes()
+
+
+def test_a_shards_container_is_named_and_ends_with_its_starter(image: str, bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "hangs").mkdir()
+    (tmp_path / "hangs" / "model.py").write_text("import time\ntime.sleep(1000)")
+    words = ["plan", str(tmp_path / "hangs"), "--out", str(tmp_path / "plan"), "--bundle", str(bundle)]
+    assert main(["shard", *words, "--phase", "final", "--engine", "docker", "--image", image]) == 0
+    name = f"bundle-{Plan(tmp_path / 'plan').name}-first-0-"
+
+    def containers() -> str:
+        call = ["docker", "ps", "--all", "--quiet", "--filter", f"name={name}", "--filter", "status=running"]
+        return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()
+
+    command = [sys.executable, "-m", "bundle_tools.cli.main", "shard", "run", str(tmp_path / "plan"), "first", "0"]
+    starter = subprocess.Popen(command)
+    while not containers():
+        time.sleep(0.1)
+    starter.kill()
+    starter.wait()
+    while containers():
+        time.sleep(0.1)
 
 
 def test_the_containers_are_as_bare_as_the_workers(image: str, bundle: Path, tmp_path: Path) -> None:

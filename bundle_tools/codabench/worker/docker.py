@@ -71,7 +71,10 @@ class DockerEngine:
             _docker("rm", "--force", name)
 
         try:
-            ended = stream(self.command(container, name), logs / container.name, stop=stop, timeout_s=timeout_s)
+            ended = stream(
+                self.command(container, name), logs / container.name, stop=stop, timeout_s=timeout_s,
+                told=container.told, quiet=container.quiet,
+            )  # fmt: skip
             if ended.killed:
                 return Outcome(ended.exit_code, ended.elapsed_s, killed=True)
             return Outcome(_exit_code(name, logs / f"{container.name}_stderr.txt"), ended.elapsed_s)
@@ -85,6 +88,8 @@ class DockerEngine:
         flags = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--userns", "host", "--shm-size", "64m"]
         if not self.network:
             flags += ["--network", "none"]
+        if container.told is not None:
+            flags.append("--interactive")
         for variable, value in ENVIRONMENT.items():
             flags += ["-e", f"{variable}={value}"]
         for inside, outside in container.mounts.items():
@@ -96,6 +101,12 @@ class DockerEngine:
             self.image,
             *container.arguments,
         ]
+
+    def sweep(self, name: str) -> None:
+        """Remove what an earlier program left of containers whose name begins like this."""
+        left = _docker("ps", "--all", "--quiet", "--filter", f"name=^/?bundle-{name}")
+        if left.stdout.split():
+            _docker("rm", "--force", *left.stdout.split())
 
     def _hand_back(self, container: Container) -> None:
         """Give this machine's user access to files of the container's root, to zip and delete them."""

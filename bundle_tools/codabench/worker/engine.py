@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol, TextIO
@@ -45,6 +46,10 @@ class Container:
     """Path inside (all under /app) -> folder outside; all are writable except `/app/data`."""
     arguments: list[str]
     """The split command, with the paths inside."""
+    told: str | None = None
+    """A line for its standard input, which then stays open as long as its starter lives; None for no input."""
+    quiet: bool = False
+    """Whether its output is only kept, not shown."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,10 @@ class ProcessEngine:
         _rewrite_sources(program, container.mounts)
         log = logs / container.name
         try:
-            return stream(arguments, log, stop=end_tree, timeout_s=timeout_s, cwd=program, environment=environment)
+            return stream(
+                arguments, log, stop=end_tree, timeout_s=timeout_s, cwd=program, environment=environment,
+                told=container.told, quiet=container.quiet,
+            )  # fmt: skip
         except OSError as error:
             raise CannotStart(f"cannot start {arguments[0]!r}: {error}") from error
 
@@ -136,6 +144,8 @@ def stream(
     timeout_s: float | None = None,
     cwd: Path | None = None,
     environment: dict[str, str] | None = None,
+    told: str | None = None,
+    quiet: bool = False,
 ) -> Outcome:
     """Run a command to its end.
 
@@ -147,6 +157,8 @@ def stream(
         Ends the processes of the command, given its process id; called at the time limit or on an interruption.
     timeout_s
         Seconds; None waits forever.
+    told, quiet
+        See `Container`.
 
     Raises
     ------
@@ -159,12 +171,16 @@ def stream(
         arguments,
         cwd=cwd,
         env=environment,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if told is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    screen = Screen()
+    if told is not None and process.stdin is not None:
+        with suppress(OSError):  # it has ended already
+            process.stdin.write(f"{told}\n".encode())
+            process.stdin.flush()
+    screen = None if quiet else Screen()
     pumps = [
         threading.Thread(target=_pump, args=(pipe, log.with_name(f"{log.name}_{name}.txt"), ours, screen), daemon=True)
         for name, pipe, ours in (("stdout", process.stdout, sys.stdout), ("stderr", process.stderr, sys.stderr))
@@ -182,6 +198,9 @@ def stream(
         raise
     exit_code = _reap(process)
     elapsed_s = time.monotonic() - started
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
     for pump in pumps:
         # A process that the program left behind may hold the pipe open forever.
         pump.join(GRACE_S)
@@ -196,10 +215,11 @@ def _reap(process: "subprocess.Popen[bytes]") -> int:
         return process.wait()
 
 
-def _pump(pipe: IO[bytes], log: Path, stream: TextIO, screen: Screen) -> None:
+def _pump(pipe: IO[bytes], log: Path, stream: TextIO, screen: Screen | None) -> None:
     with log.open("wb") as file:
         while line := pipe.readline(LINE_BYTES):
             file.write(line)
             file.flush()
             # A closed screen must not stop the reading, or the program would wait forever.
-            screen.show(line.decode("utf-8", "replace"), stream)
+            if screen is not None:
+                screen.show(line.decode("utf-8", "replace"), stream)

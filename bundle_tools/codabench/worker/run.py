@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -16,6 +17,8 @@ from bundle_tools.errors import BundleError
 
 # A folder that carries this file was made by `bundle run` and may be replaced by it.
 MARKER = ".bundle-run"
+Predict = Callable[[jobs.Job, Task, Path], None]
+"""Fills the output of a job with the predictions of a submission's zip; see `jobs.predict`."""
 JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "__pycache__"})
 
 
@@ -27,6 +30,7 @@ def run_submission(
     engine: Engine,
     limit: jobs.Limit,
     given_data: Path | None = None,
+    predict: Predict = jobs.predict,
 ) -> list[tuple[str, Verdict]]:
     """Run both jobs of every task, and leave `ingestion_output/`, `scoring_output/` and `logs/` in `out`.
 
@@ -40,6 +44,8 @@ def run_submission(
         Time of each job.
     given_data
         The worker's own data, for `/app/data`; None gives an empty folder.
+    predict
+        What fills the output of the first job.
 
     Returns
     -------
@@ -79,7 +85,9 @@ def run_submission(
                 place = out / (f"{task.slug}-{number}" if twin else task.slug)
                 place.mkdir()
             own = replace(worker, logs=place / "logs")
-            verdict = _run_task(competition, task, packed, place, work / str(number), own, notes, alone=alone)
+            verdict = _run_task(
+                competition, task, packed, place, work / str(number), own, notes, alone=alone, predict=predict
+            )
             verdicts.append((task.name, verdict))
         return verdicts
 
@@ -94,6 +102,7 @@ def _run_task(
     said: list[str],
     *,
     alone: bool,
+    predict: Predict,
 ) -> Verdict:
     notes = list(said)
     predictions = work / "predictions.zip"
@@ -102,7 +111,7 @@ def _run_task(
         say("Ingestion" if task.ingestion_program is not None else "No ingestion program: a submission of results")
         job = jobs.Job(worker, work / "1", notes)
         try:
-            jobs.predict(job, task, submission)
+            predict(job, task, submission)
         finally:
             _keep(job, out / "ingestion_output")
         _compare_with_limit("ingestion", job)

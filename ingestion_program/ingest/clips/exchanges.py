@@ -30,7 +30,8 @@ def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems
         problems.append(problem("exchanges_unreadable", name, "a different structure", _FORM, "rewrite it"))
         return {}
     exchanges = {}
-    for clip_id, entry in listed.items():
+    for clip_id in list(listed):
+        entry = listed.pop(clip_id)  # what is read takes its memory
         where = f"{name}, clip {ascii(clip_id)[1:-1][:64]}"
         if clip_id not in clips:
             problems.append(

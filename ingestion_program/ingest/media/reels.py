@@ -43,13 +43,13 @@ class _Reel:
 class Reels:
     """The kept frames of one clip's files."""
 
-    def __init__(self, shows: Mapping[Path, Sequence[Callable[[Indices], Indices]]], frame_bytes: int) -> None:
+    def __init__(self, shows: Mapping[Path, Sequence[Indices]], frame_bytes: int) -> None:
         """Keep no frames yet.
 
         Parameters
         ----------
         shows
-            For each file, what each call shows of it instead of the requested frames.
+            For each file, by call: which of its frames is shown in the place of each frame.
         frame_bytes
             Size of a decoded frame.
         """
@@ -72,7 +72,7 @@ class Reels:
         with self._filling:
             if key not in self._kept:
                 wanted = {
-                    file: np.unique(np.concatenate([shown(asked) for shown in calls]))
+                    file: np.unique(np.concatenate([shown[asked] for shown in calls]))
                     for file, calls in self._shows.items()
                 }
                 size = self._frame_bytes * sum(map(len, wanted.values()))

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from ingest.settings import Task
 
 
+def share_frames(shown: Iterable[ClipSource]) -> None:
+    """Let all calls on one clip share the frames that are decoded."""
+    calls = [one.alteration for one in shown if one.alteration is not None]
+    for call in calls[:1]:
+        call.material.share(calls)
+
+
 class Stage:
     """Makes the altered copies of one task."""
 
@@ -45,7 +52,7 @@ class Stage:
         """
         material = Material(clip.path)
         altered = [self._alter(clip, call, material) for call in calls]
-        material.share([one.alteration for one in altered if one.alteration is not None])
+        share_frames(altered)
         return altered
 
     def _alter(self, clip: ClipSource, call: Call, material: Material) -> ClipSource:

@@ -133,9 +133,9 @@ def write_file(path: Path, content: bytes) -> None:
     temporary.replace(path)
 
 
-def append(path: Path, text: str) -> None:
+def append(path: Path, text: str, *, at_once: bool = True) -> None:
     """Append to a file and flush it to disk: if the machine dies, one clip is lost, not the run."""
-    _write(path, "ab", text.encode("utf-8", "backslashreplace"), at_once=True)
+    _write(path, "ab", text.encode("utf-8", "backslashreplace"), at_once=at_once)
 
 
 def _write(path: Path, mode: Literal["wb", "ab"], content: bytes, *, at_once: bool = False) -> None:

@@ -70,11 +70,11 @@ def run_record(
         "submission_files": list(fingerprint.files) if fingerprint else None,
         "credits": [credit.record() for credit in credits],
         "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
-        "data_sha256": _data_sha256(settings) if settings.is_file() else None,
+        "data_sha256": data_sha256(settings) if settings.is_file() else None,
         "seed": task and task.seed,
         "image": os.environ.get(IMAGE_VARIABLE) or None,
         "python": platform.python_version(),
-        "packages": _installed(),
+        "packages": installed(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
         "container": container(),
         "load_s": round(stats.load_s, 3),
@@ -87,7 +87,7 @@ def run_record(
     }
 
 
-def _data_sha256(settings: Path) -> str:
+def data_sha256(settings: Path) -> str:
     """Hash the tables beside the settings, by name; they hold the hashes of clips and copies."""
     whole = hashlib.sha256()
     for path in sorted(path for path in settings.parent.iterdir() if path.is_file() and path.name != settings.name):
@@ -95,7 +95,8 @@ def _data_sha256(settings: Path) -> str:
     return whole.hexdigest()
 
 
-def _installed() -> dict[str, str]:
+def installed() -> dict[str, str]:
+    """Return the versions of the packages that models and programs use."""
     versions = {}
     for name in PACKAGES:
         try:

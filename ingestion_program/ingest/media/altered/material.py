@@ -44,18 +44,24 @@ class Material:
         self.path = path
         """The video file."""
         self._reading = RLock()
+        self._calls: Sequence[Alteration] = ()
         self._reels: Reels | None = None
 
     def share(self, calls: Sequence[Alteration]) -> None:
-        """Decode frames once for all of these calls from now on; raises UnreadableClip."""
-        shows: dict[Path, list[Callable[[Indices], Indices]]] = {}
-        for call in calls:
-            for path in call.files:
-                shows.setdefault(path, []).append(call.shown)
-        self._reels = Reels(shows, 3 * self.facts.width * self.facts.height)
+        """Decode frames once for all of these calls from now on."""
+        self._calls = calls
 
     def kept(self, path: Path, asked: Indices, going_on: Callable[[], bool]) -> Reader | None:
         """Return a reader of frames that are decoded once for all calls, or None; see `Reels.reader`."""
+        with self._reading:
+            if self._calls:
+                every, shows = np.arange(len(self._facts.times)), dict[Path, list[Indices]]()
+                for call in self._calls:
+                    for file in call.files:
+                        shows.setdefault(file, []).append(call.shown(every))
+                self._reels = Reels(shows, 3 * self._facts.width * self._facts.height)
+                # Calls name this object: while it named them, too, only a collection would free all the frames.
+                self._calls = ()
         return None if self._reels is None else self._reels.reader(path, asked, going_on)
 
     @property

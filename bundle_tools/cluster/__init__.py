@@ -1,0 +1,1 @@
+"""One evaluation on many cores or machines: plan, shards, merge."""

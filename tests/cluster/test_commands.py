@@ -1,0 +1,65 @@
+"""`bundle evaluate` and `bundle shard` on the real bundle, with few clips."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bundle_tools.challenge.build import TOP_LEVEL
+from bundle_tools.cli.main import main
+from bundle_tools.cluster.plan import SECRET, Plan
+from tests import ROOT
+from tests.fewer import copy_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.mark.slow
+def test_two_submissions_get_the_rows_of_their_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = copy_with(ROOT, tmp_path / "bundle", 2, *TOP_LEVEL)
+    models = [bundle / "solutions" / name for name in ("constant", "cue_reader")]
+    options = ["--bundle", str(bundle), "--phase", "practice"]
+    assert main(["evaluate", *map(str, models), "--out", str(tmp_path / "all"), "--workers", "2", *options]) == 0
+    assert capsys.readouterr().out.count("Leaderboard row (Practice)") == 2
+    for model in models:
+        assert main(["run", str(model), "--out", str(tmp_path / model.name), *options]) == 0
+        one, merged = tmp_path / model.name, tmp_path / "all" / model.name
+        found = [json.loads((out / "scoring_output" / "scores.json").read_text()) for out in (one, merged)]
+        assert [scores.pop("duration_s") > 0 for scores in found] == [True, True]
+        assert found[0] == found[1]
+    assert main(["evaluate", *map(str, models), "--out", str(tmp_path / "all"), *options]) == 0
+
+
+def test_a_worker_without_the_secret_reads_its_key(
+    planned: Callable[..., tuple[Plan, object]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan, task = planned()
+    assert main(["shard", "key", str(plan.folder), "first", "0"]) == 0
+    key = capsys.readouterr().out
+    assert key.strip() == plan.key("first", 0).hex()
+    secret = (plan.folder / SECRET).rename(plan.folder.parent / SECRET)
+    for given, code in (("", 1), ("ab\n", 1), (key, 0)):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(given))
+        assert main(["shard", "run", str(plan.folder), "first", "0"]) == code
+        told = capsys.readouterr().err
+        assert code == 0 or "expected the shard's key, 64 hexadecimal digits" in told
+    secret.rename(plan.folder / SECRET)
+    assert plan.missing() == [("first", 1)]
+    plan.step(task)  # type: ignore[arg-type] # the seal holds
+
+
+def test_wrong_arguments_are_told(tmp_path: Path, crashing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, told in (
+        (["evaluate", str(crashing), str(crashing), "--out", str(tmp_path / "out")], "names of their own"),
+        (["evaluate", str(tmp_path / "none"), "--out", str(tmp_path / "out")], "found nothing there"),
+        (["shard", "run", str(tmp_path), "first", "0"], "expected a folder of `bundle shard plan`"),
+        (["shard", "key", str(tmp_path), "first", "0"], "expected a folder of `bundle shard plan`"),
+    ):
+        assert main(words) == 1
+        assert told in capsys.readouterr().err

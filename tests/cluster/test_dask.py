@@ -1,0 +1,89 @@
+"""An evaluation through Dask, whose worker processes are killed, leaves the bytes of a single run."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import signal
+import sys
+from contextlib import suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from bundle_tools.cli.main import main
+from bundle_tools.cluster.clusters import executor
+from bundle_tools.cluster.drive import Driver
+from bundle_tools.cluster.plan import make
+from bundle_tools.errors import BundleError
+from tests.cluster.conftest import MADE, task_of
+from tests.cluster.test_losses import STAGES, programs
+from tests.ingestion.conftest import Outcome
+from tests.ingestion.lanes.test_same_bytes import what_counts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bundle_tools.cluster.plan import Plan
+
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="DASK NOT TESTED: `make setup WITH=cluster` installs it"
+)
+
+
+def kill_workers(plan: Plan, over: Event, killed: list[str]) -> None:
+    """Kill the Dask worker that runs the first shard of every stage, with SIGKILL."""
+    while not over.wait(0.01):
+        for program in programs(plan):
+            with suppress(psutil.Error, ProcessLookupError):
+                words = " ".join(program.cmdline())
+                for stage in STAGES:
+                    if f"/.{stage}-" in words and stage not in killed:
+                        killed.append(stage)
+                        os.kill(program.ppid(), signal.SIGKILL)
+
+
+@needs_dask
+@pytest.mark.slow
+def test_workers_killed_in_every_stage_change_no_byte(
+    small_phase: Path, crashing: Path, sealing: Path, one_run: Outcome, tmp_path: Path
+) -> None:
+    task = task_of(small_phase, sealing)
+    plan = make(tmp_path / "plan", task, crashing, MADE)
+    over, killed = Event(), list[str]()
+    killer = Thread(target=kill_workers, args=(plan, over, killed))
+    with importlib.import_module("distributed").LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        killer.start()
+        try:
+            with executor(2, cluster.scheduler_address) as pool:
+                assert Driver(pool, 2).run([(plan, task)]) == [None]
+        finally:
+            over.set()
+            killer.join()
+    assert set(killed) == set(STAGES)
+    assert what_counts(Outcome(0, plan.merged, "")) == what_counts(one_run)
+
+
+def test_without_dask_the_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], crashing: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert main(["evaluate", str(crashing), "--out", str(tmp_path / "out"), "--scheduler", "tcp://127.0.0.1:1"]) == 1
+    assert "need Dask, which is not installed: `make setup WITH=cluster`" in capsys.readouterr().err
+
+
+@needs_dask
+def test_a_wrong_file_for_slurm_is_told(tmp_path: Path) -> None:
+    (tmp_path / "slurm.yaml").write_text("- queue")
+    with (
+        pytest.raises(BundleError, match="expected the arguments of SLURMCluster"),
+        executor(2, None, tmp_path / "slurm.yaml"),
+    ):
+        pass
+    with pytest.raises(BundleError, match="cannot be read"), executor(2, None, tmp_path / "none.yaml"):
+        pass
