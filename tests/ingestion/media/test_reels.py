@@ -1,5 +1,7 @@
 """Frames that the calls on one clip share."""
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +82,7 @@ def frames(call: Alteration, request: FrameRequest = REQUEST) -> npt.NDArray[np.
         stream.listen(take)
         stream.start(decoders, 1, lambda: None)
         stream.wait()
+    stream.leave()
     assert stream.error is None
     assert len(taken) == len(plan.wanted)
     return np.array([buffer.slot(slot, plan.shape) for slot in range(plan.slots)])
@@ -167,3 +170,17 @@ def test_a_file_that_ends_early_or_cannot_be_read_costs_only_calls_that_show_it(
     assert (early.decode(41)[0], early.last_good) == (19, 19)
     with pytest.raises(UnreadableClip):
         reader(broken)
+
+
+def test_frames_are_free_with_the_last_call(calls: dict[str, Alteration]) -> None:
+    gc.disable()
+    try:
+        plain = calls.pop("plain")
+        plain.material.share([plain, *calls.values()])
+        frames(plain)
+        material = weakref.ref(plain.material)
+        calls.clear()
+        del plain
+        assert material() is None
+    finally:
+        gc.enable()

@@ -55,7 +55,8 @@ class Material:
         """Return a reader of frames that are decoded once for all calls, or None; see `Reels.reader`."""
         with self._reading:
             if self._calls:
-                every, shows = np.arange(len(self._facts.times)), dict[Path, list[Indices]]()
+                every = np.arange(len(self._facts.times))
+                shows: dict[Path, list[Indices]] = {}
                 for call in self._calls:
                     for file in call.files:
                         shows.setdefault(file, []).append(call.shown(every))
