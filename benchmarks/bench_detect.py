@@ -184,12 +184,7 @@ def main() -> int:
 def report(found: Sequence[Measured], each: Callable[..., Iterable[Row]] = map) -> bool:
     """Print the table and all figures with their limits; return whether all hold.
 
-    Parameters
-    ----------
-    found
-        What was measured.
-    each
-        Applies a function to every item, as `map` does.
+    `each`: applies a function to every item, as `map` does.
     """
     by_name: dict[str, list[Measured]] = {}
     for one in found:

@@ -44,14 +44,7 @@ class Drawn:
 def draw(folder: Path, *, clips: int, seed: int, workers: int) -> list[Drawn]:
     """Return drawn clips, two of each person; existing clips in `folder` are not drawn again.
 
-    Parameters
-    ----------
-    folder
-        Where they are kept, separately for each version of the generator.
-    clips, seed
-        As in `bundle_tools.synthetic.dataset.plan`.
-    workers
-        Number of processes.
+    `folder`: where they are kept, separately for each version of the generator.
     """
     members = plan("final", clips=clips, seed=seed)
     make = partial(_make, folder / f"{_version()}-{seed}-{clips}")

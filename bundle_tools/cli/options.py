@@ -44,12 +44,8 @@ def add_command(
         Subparsers of `bundle` or of one of its commands.
     name
         Its full name, such as "jury make".
-    does
-        What it does: one sentence in the imperative.
     example
         Its arguments as typed; several lines are several examples.
-    more
-        Further text after the options.
     """
     lines = "\n".join(f"  bundle {name} {line}".rstrip() for line in example.split("\n"))
     ending = f"Example:\n{lines}\n" + (f"\n{more.strip()}\n" if more else "")

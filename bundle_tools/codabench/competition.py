@@ -120,10 +120,7 @@ def find_root(start: Path | None = None) -> Path:
 def load(root: Path) -> Competition:
     """Read `competition.yaml`; one of version 1 as Codabench converts it.
 
-    Raises
-    ------
-    BundleError
-        When it cannot be read; `bundle check` lists all mistakes.
+    Raises BundleError when it cannot be read; `bundle check` lists all mistakes.
     """
     path = root / "competition.yaml"
     try:

@@ -23,8 +23,6 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
 
     Parameters
     ----------
-    dataset
-        The labelled set.
     sizes
         Requested number of clips of each phase; met to within the clips of one source.
     seed

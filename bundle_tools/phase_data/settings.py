@@ -113,8 +113,6 @@ def reference_settings(
 
     Parameters
     ----------
-    constants
-        Mean of every target over the training clips.
     files
         Optional files beside the settings, by their key, such as ``groups``.
     rank_by

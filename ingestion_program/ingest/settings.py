@@ -213,10 +213,7 @@ class Task:
 def read_task(path: Path) -> Task:
     """Read and check the settings.
 
-    Raises
-    ------
-    IngestionError
-        With every problem of the file; the fault is the organiser's.
+    Raises IngestionError with every problem of the file; the fault is the organiser's.
     """
     try:
         return read(Task, path)

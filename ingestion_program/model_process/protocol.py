@@ -60,12 +60,8 @@ class Message:
 def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
     """Send one message, with a copy of `descriptor` when there is one.
 
-    Raises
-    ------
-    ChannelClosed
-        When the other side has gone.
-    TimeoutError
-        When the other side does not read within the channel's time-out.
+    Raises ChannelClosed when the other side has gone. Raises TimeoutError when the other side does not read within the
+    channel's time-out.
     """
     text = json.dumps(body, separators=(",", ":")).encode()
     data = HEADER.pack(len(text), len(blob)) + text

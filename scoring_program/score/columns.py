@@ -88,10 +88,7 @@ def spread_decimals(column: Column, *, open_: bool) -> int:
 def columns(settings: Settings) -> tuple[Column, ...]:
     """List the score columns of a task, in leaderboard order; the first is the primary one.
 
-    Parameters
-    ----------
-    settings
-        Targets, main target and group; the program itself knows no target names.
+    `settings`: targets, main target and group; the program itself knows no target names.
     """
     main = settings.main
     chosen = [settings.names.index(main.name)]

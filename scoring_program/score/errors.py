@@ -132,14 +132,7 @@ class Problem:
 def wrong(code: str, where: str, found: str, expected: str, *, warning: bool = False) -> Problem:
     """Make a problem; stage, fix and fault come from the code.
 
-    Parameters
-    ----------
-    code
-        A key of `CODES`.
-    where, found, expected
-        As in `Problem`.
-    warning
-        Whether the run is still scored, even if the code is an error.
+    `code`: a key of `CODES`. `warning`: whether the run is still scored, even if the code is an error.
     """
     known = CODES[code]
     severity = "warning" if warning or known.warning else "error"

@@ -284,10 +284,7 @@ class Settings:
 def read_settings(path: Path) -> Settings:
     """Read and check ``reference_data/<phase>/task.yaml``.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once.
+    Raises OrganiserError with every problem of the file at once.
     """
     try:
         return read(Settings, path)

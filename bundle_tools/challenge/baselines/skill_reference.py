@@ -17,12 +17,8 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
 
     Parameters
     ----------
-    competition
-        The bundle, with folders as reference data.
     run
         Run of the model that sets the reference, on a phase whose labels are in the bundle.
-    scratch
-        An empty folder.
 
     Returns
     -------

@@ -54,15 +54,8 @@ class Options:
 def build(root: Path, options: Options) -> list[Finding]:
     """Write the zip and check it.
 
-    Returns
-    -------
-    list of Finding
-        Warnings and notes about the zip.
-
-    Raises
-    ------
-    BundleError
-        When the folders or the zip have errors; then no zip is left.
+    Returns warnings and notes about the zip. Raises BundleError when the folders or the zip have errors; then no zip is
+    left.
     """
     _check_out(root, options.out)
     _refuse(root, check(root), "Nothing was built.")

@@ -92,21 +92,8 @@ class Field:
 def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path) -> Field:
     """Score runs.
 
-    Parameters
-    ----------
-    phase
-        Phase whose scoring program and reference data are used.
-    runs
-        At least one, all of this phase.
-    resamples
-        Number of resamples, >= 1.
-    scratch
-        A folder for temporary files.
-
-    Raises
-    ------
-    BundleError
-        When the phase lacks something, or with every run that cannot be scored and why.
+    `runs`: at least one, all of this phase. `resamples`: number of resamples, >= 1. Raises BundleError when the phase
+    lacks something, or with every run that cannot be scored and why.
     """
     reference = use_scoring_program(phase, scratch)
     truth, gathered = _gathered(runs, reference, scratch)

@@ -80,14 +80,7 @@ class Line:
 def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
     """Render the page as one self-contained file with style and script.
 
-    Parameters
-    ----------
-    field
-        The runs.
-    rows
-        Their judgement, best total first.
-    full
-        Whether to include what the phase hides from participants.
+    `full`: whether to include what the phase hides from participants.
     """
     by_name = {entry.name: entry for entry in field.entries}
     field = replace(field, entries=tuple(by_name[row.name] for row in rows))

@@ -28,12 +28,8 @@ def write_records(
     ----------
     submission
         Holds `prediction.pkl` or `predictions.pkl`, and perhaps `description.pkl` and `metadata.txt`.
-    out
-        Where to write.
     names
         Older names -> names of clips and targets; others keep their names, clips without `.mp4`.
-    progress
-        Progress callback, called per clip.
 
     Raises
     ------

@@ -30,17 +30,7 @@ class Box:
 
 
 def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
-    """Write the page; it is self-contained.
-
-    Parameters
-    ----------
-    works
-        Submissions.
-    baseline
-        Explanation score from which a submission has a lead.
-    remarks
-        Credits that were left out, and why.
-    """
+    """Write the page; it is self-contained."""
     found, rows = uses(works, baseline), usefulness(works, baseline)
     return render(
         Path(__file__).parent / "templates",

@@ -60,17 +60,8 @@ class Useful:
 def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     """Divide every team's lead among the works that it credits.
 
-    Parameters
-    ----------
-    works
-        Works whose credits form no circle.
-    baseline
-        Explanation score from which a submission has a lead, 0 to 100.
-
-    Returns
-    -------
-    list of Use
-        One per credit, most points first; 0 points if there is no lead to divide.
+    `baseline`: explanation score from which a submission has a lead, 0 to 100. Returns one per credit, most points
+    first; 0 points if there is no lead to divide.
     """
     by_name = {work.name: work for work in works}
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}

@@ -86,10 +86,7 @@ def read_works(
 def sources_first(works: Sequence[Work]) -> list[str]:
     """Order works and repositories so that each comes after all that it builds on.
 
-    Raises
-    ------
-    CycleError
-        If there is no such order; with the names along the circle.
+    Raises CycleError, with the names along the circle, if there is no such order.
     """
     sources = {work.name: [credit.source for credit in work.credits] for work in works}
     return list(TopologicalSorter(dict(sorted(sources.items()))).static_order())
@@ -98,10 +95,7 @@ def sources_first(works: Sequence[Work]) -> list[str]:
 def read_teams(path: Path) -> dict[str, str]:
     """Read `run,team` lines.
 
-    Raises
-    ------
-    BundleError
-        When the file cannot be read, or with every line that is wrong.
+    Raises BundleError when the file cannot be read, or with every line that is wrong.
     """
     try:
         text = path.read_text("utf-8-sig")

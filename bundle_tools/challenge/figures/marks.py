@@ -113,14 +113,7 @@ def fill(text: str, values: Table, blocks: Table) -> Filled:
 
     Filling a second time changes nothing, and text outside marks never changes.
 
-    Parameters
-    ----------
-    text
-        Markdown.
-    values
-        Figures within a line.
-    blocks
-        Blocks of lines; an empty text is no line.
+    `blocks`: blocks of lines; an empty text is no line.
     """
     line_ends = [match.start() for match in re.finditer("\n", text)]
     changes: list[Change] = []

@@ -48,8 +48,6 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
     ----------
     paths
         At least one file, as a sheet exports it.
-    key
-        Key of the jury.
     rules
         The same as when the sheets were made.
     partial

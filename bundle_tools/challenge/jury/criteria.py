@@ -68,10 +68,7 @@ class Rules:
 def read_rules(path: Path = DEFAULT) -> Rules:
     """Read the rules of a jury.
 
-    Raises
-    ------
-    BundleError
-        When the file cannot be used, with the wrong keys.
+    Raises BundleError when the file cannot be used, with the wrong keys.
     """
     try:
         data = path.read_bytes()

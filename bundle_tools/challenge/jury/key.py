@@ -88,10 +88,7 @@ def write_key(path: Path, key: Key) -> None:
 def read_key(path: Path) -> Key:
     """Read a key.
 
-    Raises
-    ------
-    BundleError
-        When the file is not a key.
+    Raises BundleError when the file is not a key.
     """
     if not path.is_file():
         raise BundleError(f"{path}: no such file. Expected the key.json that `bundle jury make` wrote.")

@@ -74,17 +74,7 @@ class Panel:
 
 
 def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
-    """Collect the answers of all jurors.
-
-    Parameters
-    ----------
-    key
-        Key of the jury.
-    rules
-        The rules under which the sheets were made.
-    answers
-        One per juror.
-    """
+    """Collect the answers of all jurors."""
     letters = {team.letter: number for number, team in enumerate(key.teams)}
     places = {clip_id: number for number, clip_id in enumerate(key.clips)}
     shape = len(answers), len(key.clips), len(key.teams)

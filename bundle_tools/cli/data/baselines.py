@@ -40,16 +40,8 @@ def _baselines(arguments: argparse.Namespace) -> int:
 def compute_again(root: Path, names: list[str] | None, solutions: list[Path] | None, runs: list[Path]) -> None:
     """Compute the landmarks of some phases.
 
-    Parameters
-    ----------
-    root
-        The bundle's folder.
-    names
-        Phases; None: all whose reference data are a folder.
-    solutions
-        Submissions to run; None: those of `competition.yaml`, unless there are runs.
-    runs
-        Finished runs of submissions.
+    `names`: phases; None: all whose reference data are a folder. `solutions`: submissions to run; None: those of
+    `competition.yaml`, unless there are runs.
     """
     competition = load(root)
     phases = [competition.phase(name) for name in names] if names else phases_with_folders(competition)

@@ -56,12 +56,8 @@ def private_files(connection: Connection, competition: Competition) -> list[Priv
 def try_all(private: list[Private], place: Place, people: Mapping[str, Connection]) -> list[Leak]:
     """As each person, read the competition and ask for each file by its key.
 
-    Parameters
-    ----------
-    place
-        The competition; with its secret key if unpublished, so that all see what they will see after publication.
-    people
-        Who -> their connection, logged in or not.
+    `place`: the competition; with its secret key if unpublished, so that all see what they will see after publication.
+    `people`: who -> their connection, logged in or not.
     """
     leaks = []
     for who, connection in people.items():

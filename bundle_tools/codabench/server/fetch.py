@@ -53,15 +53,8 @@ def fetch(
 ) -> Fetched:
     """Fetch every finished submission that is not here yet.
 
-    Parameters
-    ----------
-    out
-        A new or empty folder, or that of an earlier call.
-
-    Raises
-    ------
-    BundleError
-        If `out` contains something else, or if the server cannot be reached.
+    `out`: a new or empty folder, or that of an earlier call. Raises BundleError if `out` contains something else, or if
+    the server cannot be reached.
     """
     table = out / TABLE
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not table.is_file())):

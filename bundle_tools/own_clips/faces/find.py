@@ -52,19 +52,7 @@ def find_faces(
 ) -> list[FoundFace]:
     """Look for the face in each clip.
 
-    Parameters
-    ----------
-    clips
-        Name and video file of each.
-    workers
-        Number of clips examined in parallel.
-    progress
-        Progress callback, called per clip.
-
-    Returns
-    -------
-    list of FoundFace
-        In the given order.
+    Returns them in the given order.
     """
     found = []
     with ThreadPoolExecutor(workers) as pool:

@@ -58,8 +58,6 @@ def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytes | str]]:
 
     Yields
     ------
-    place
-        As given.
     content
         The file, or a sentence about why it cannot be read.
     """

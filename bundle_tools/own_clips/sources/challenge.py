@@ -93,17 +93,7 @@ class _File:
 def read_description(path: Path, problems: Problems) -> Description:
     """Read the file.
 
-    Parameters
-    ----------
-    path
-        A YAML file.
-    problems
-        Problems so far; those of the file are added.
-
-    Raises
-    ------
-    BundleError
-        With all problems, since a table cannot be read by a faulty description.
+    Raises BundleError with all problems, since a table cannot be read by a faulty description.
     """
     try:
         found = read(_File, path)

@@ -57,21 +57,7 @@ def read_folder(
 ) -> Dataset:
     """Read clips, labels and groups.
 
-    Parameters
-    ----------
-    sources
-        Where they are.
-    description
-        The organiser's description of the challenge.
-    problems
-        Problems so far; those found here are added.
-    progress
-        Progress callback, called per file.
-
-    Raises
-    ------
-    BundleError
-        With all problems.
+    Raises BundleError with all problems.
     """
     if not sources.clips.is_dir():
         raise BundleError(f"--clips {sources.clips}: expected a folder, found none.")

@@ -51,12 +51,7 @@ class Meter:
     def read(self, elapsed_s: float, model_waited_s: float) -> Processor:
         """Return what was used so far.
 
-        Parameters
-        ----------
-        elapsed_s
-            Seconds since the start of the run.
-        model_waited_s
-            How long the submission's processes waited for a processor.
+        `elapsed_s`: seconds since the start of the run.
         """
         own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s
         model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s
@@ -75,12 +70,7 @@ def is_busy(used_s: float, waiting_s: float, elapsed_s: float, count: int) -> bo
 def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeouts: bool) -> list[Problem]:
     """If the machine was busy, blame it for a lack of time, and add a warning.
 
-    Parameters
-    ----------
-    problems
-        All problems of the run.
-    timeouts
-        Whether a call took too long.
+    `timeouts`: whether a call took too long.
     """
     short = timeouts or any(problem.code in SHORT_OF_TIME for problem in problems)
     if not used.busy or not short:

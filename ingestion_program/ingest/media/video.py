@@ -65,10 +65,7 @@ class FrameRequest:
 def read_facts(path: Path) -> ClipFacts:
     """Read size and time stamps; only the first frame is decoded.
 
-    Raises
-    ------
-    UnreadableClip
-        When no frame can be read.
+    Raises UnreadableClip when no frame can be read.
     """
     try:
         with av.open(str(path)) as container:
@@ -101,10 +98,7 @@ def read_facts(path: Path) -> ClipFacts:
 def open_capture(path: Path, *, threads: int) -> cv2.VideoCapture:
     """Open `path` for decoding with `threads` decoder threads.
 
-    Raises
-    ------
-    UnreadableClip
-        When OpenCV cannot open it.
+    Raises UnreadableClip when OpenCV cannot open it.
     """
     capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG, [cv2.CAP_PROP_N_THREADS, threads])
     if not capture.isOpened():
@@ -115,10 +109,7 @@ def open_capture(path: Path, *, threads: int) -> cv2.VideoCapture:
 def parse_request(body: Any) -> FrameRequest:  # noqa: ANN401 - comes from the model process
     """Check a model's request.
 
-    Raises
-    ------
-    BadRequest
-        With a text for the participant.
+    Raises BadRequest with a text for the participant.
     """
     if not isinstance(body, dict):
         raise BadRequest("frames: the arguments are not valid")
@@ -215,10 +206,7 @@ class FrameReader:
         `retouch` alters every frame before and after it is scaled. It is told which frame this one is shown instead of:
         `asked`, or the frame itself.
 
-        Raises
-        ------
-        UnreadableClip
-            When not a single frame can be decoded.
+        Raises UnreadableClip when not a single frame can be decoded.
         """
         asked = index if asked is None else asked
         index, frame = self.decode(index)
@@ -229,10 +217,7 @@ class FrameReader:
     def decode(self, index: int) -> tuple[int, Frame]:
         """Return the number of the frame that stands for frame `index`, and its BGR pixels, valid until the next call.
 
-        Raises
-        ------
-        UnreadableClip
-            When not a single frame can be decoded.
+        Raises UnreadableClip when not a single frame can be decoded.
         """
         if self.last_good is not None:
             index = min(index, self.last_good)

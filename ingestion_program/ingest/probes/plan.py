@@ -94,16 +94,8 @@ def plan_calls(
 ) -> dict[str, list[Call]]:
     """Return the calls of every clip, clips and calls in the order in which they are asked.
 
-    Parameters
-    ----------
-    claims
-        What the explanation of every clip with a valid prediction marks.
-    edits
-        Cue edits of every such clip, the least important last.
-    exchanges
-        The second drawings of those clips that have one.
-    grid
-        Rows and columns of the map's grid.
+    `claims`: what the explanation of every clip with a valid prediction marks. `edits`: cue edits of every such clip,
+    the least important last.
     """
     twins = set(draws.order(claims, "lots")[: -(-len(claims) // 4)])
     plan = {}

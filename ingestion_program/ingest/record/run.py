@@ -44,12 +44,8 @@ def run_record(
     ----------
     task
         None if the run ended before its settings were read.
-    settings
-        The file of the settings.
     fingerprint
         Of the submission; None if the run ended before the submission was checked.
-    credits
-        What the submission says it builds on.
     used
         Processor time; None if no process was started.
     """

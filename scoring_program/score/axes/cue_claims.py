@@ -26,17 +26,15 @@ def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> A
     ----------
     claims
         (n, k, v) claims.
-    effects
-        Measured effects.
     target
         (n,) each clip's evaluated target.
 
     Returns
     -------
     NDArray
-        (n,) in [-1.25, 1.25]: 1 for exact claims if those of other clips are unrelated; 0 if no edit was reached; -1.25
-        if the model failed on an edit, so that failing never pays. Without claims, only those of other clips count, so
-        that silence on some clips wins nothing.
+        (n,) in [-1.25, 1.25]: 1 for exact claims if those of other clips are unrelated; 0 if no edit was reached;
+        -1.25 if the model failed on an edit, so that failing never pays. Without claims, only those of other clips
+        count, so that silence on some clips wins nothing.
     """
     tested = ~np.isnan(effects.edited)
     change = np.where(tested & (np.abs(effects.edited) >= effects.epsilon[:, None]), effects.edited, 0.0)

@@ -66,10 +66,7 @@ def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: in
 
     The draw depends on the seed and the clip's id only, so it is the same for every submission.
 
-    Returns
-    -------
-    NDArray
-        (n,) numbers of targets.
+    Returns (n,) numbers of targets.
     """
     others = [number for number in range(targets) if number != main]
     chosen = []
@@ -85,17 +82,7 @@ def repeated_difference(calls: Iterable[Sequence[ProbeCall]], span: Array) -> Ar
 
     The copy is identical, so any difference comes from chance or from what the model saw before.
 
-    Parameters
-    ----------
-    calls
-        The calls of each clip.
-    span
-        (k,) width of each target's range.
-
-    Returns
-    -------
-    NDArray or None
-        (k,) >= 0; None if no copy has two valid answers.
+    `span`: (k,) width of each target's range. Returns (k,) >= 0; None if no copy has two valid answers.
     """
     differences = []
     for recorded in calls:
@@ -118,8 +105,6 @@ def measure_effects(
 
     Parameters
     ----------
-    calls
-        n lists of calls.
     prediction
         (n, k) predictions of the first pass on the unit scale; NaN without one.
     scale

@@ -43,15 +43,7 @@ def faithfulness(own: Array, others: Array) -> Array:
     that is the same for all clips gets 0, an exact one gets 1. The average is used because noise must not help: it
     makes two maps differ, but hardly the average of many.
 
-    Parameters
-    ----------
-    own, others
-        (b,) means over the clips of `Agreement`'s numbers.
-
-    Returns
-    -------
-    NDArray
-        (b,) at most 1; 0 is chance.
+    `own` and `others`: (b,) means over the clips of `Agreement`'s numbers. Returns (b,) at most 1; 0 is chance.
     """
     return np.asarray((own + (own - others) / _room(others)) / 2)
 
@@ -125,14 +117,7 @@ def marked(explanation: Explanation, kind: str, places: Sequence[tuple[int, ...]
 def agreement(explanations: Sequence[Explanation], effects: Effects, kind: str) -> Agreement:
     """Compare each clip's effects with its own map, and with the average of the other clips' maps.
 
-    Parameters
-    ----------
-    explanations
-        n explanations.
-    effects
-        Measured effects on the same clips.
-    kind
-        ``space`` or ``time``.
+    `kind`: ``space`` or ``time``.
     """
     given = ((clip, map_of(explanation, kind)) for clip, explanation in enumerate(explanations))
     maps = {clip: weights.ravel() / weights.sum() for clip, weights in given if weights is not None}

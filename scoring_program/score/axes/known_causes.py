@@ -41,24 +41,18 @@ def clip_known_causes(
 
     Parameters
     ----------
-    explanations
-        n explanations.
     claims
         (n, k, v) claims.
-    causes
-        n clips' causes.
     grid
         Rows and columns of their masks; a map of another grid counts as none.
     target
         (n,) each clip's evaluated target.
-    vocabulary
-        The v cues.
 
     Returns
     -------
     tuple
-        (n, 3) values for cues, space and time in [-1, 1], 0 for chance or a missing part; and (n, 3) 1 if the clip has
-        causes of that kind, else 0.
+        (n, 3) values for cues, space and time in [-1, 1], 0 for chance or a missing part; and (n, 3) 1 if the clip
+        has causes of that kind, else 0.
     """
     values, defined = np.zeros((len(explanations), 3)), np.zeros((len(explanations), 3))
     for clip, (explanation, cause) in enumerate(zip(explanations, causes, strict=True)):

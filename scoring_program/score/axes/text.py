@@ -45,10 +45,6 @@ def clip_text(
 
     Parameters
     ----------
-    explanations
-        n explanations.
-    readings
-        Their claims.
     prediction
         (n, k) predictions on the unit scale; NaN without one.
     twins

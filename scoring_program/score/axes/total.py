@@ -17,19 +17,8 @@ def power_mean(axes: Mapping[str, Array], score: ExplanationScore, left_out: fro
 
     With p below 1, a single high axis gains little, and an axis of 0 does not make the total 0.
 
-    Parameters
-    ----------
-    axes
-        Each axis by name, in [0, 1].
-    score
-        Weights and power.
-    left_out
-        Axes that do not apply to the phase.
-
-    Returns
-    -------
-    NDArray
-        In [0, 1], in the shape of an axis.
+    `axes`: each axis by name, in [0, 1]. `left_out`: axes that do not apply to the phase. Returns a value in [0, 1], in
+    the shape of an axis.
     """
     applied = [name for name in AXES if name not in left_out]
     whole = sum(getattr(score.weights, name) for name in applied)
@@ -52,7 +41,8 @@ def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
     Returns
     -------
     NDArray
-        (b,) in [0, 1]. If the baseline is as good as the reference, a target counts 1 or 0: reference reached or not.
+        (b,) in [0, 1]. If the baseline is as good as the reference, a target counts 1 or 0: reference reached or
+        not.
     """
     room = baseline - reference
     usable = room > 1e-12

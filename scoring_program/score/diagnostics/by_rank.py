@@ -62,15 +62,7 @@ class RankCurve:
 
 
 def rank_curves(explanations: Sequence[Explanation], effects: Effects) -> tuple[RankCurve, ...]:
-    """Return the curves in space and in time.
-
-    Parameters
-    ----------
-    explanations
-        n explanations, whose maps rank the hidden places.
-    effects
-        Measured effects on the same clips.
-    """
+    """Return the curves in space and in time."""
     return tuple(RankCurve(kind, _ranks(kind, explanations, effects)) for kind in HIDDEN)
 
 

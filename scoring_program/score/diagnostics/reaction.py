@@ -43,14 +43,7 @@ def reaction_size(effects: Effects, readings: Readings, target: NDArray[np.int64
     The effect of a clip is the sum over all parts of its picture. Its claims are the submitted contributions of visible
     cues; signs stated in a text have no size. A sum of claims below the smallest effect that counts is raised to it.
 
-    Parameters
-    ----------
-    effects
-        Measured effects on n clips.
-    readings
-        What their explanations say.
-    target
-        (n,) each clip's evaluated target.
+    `target`: (n,) each clip's evaluated target.
     """
     sums = np.array([hidden.changes.sum() if hidden.places else np.nan for hidden in effects.hidden["space"]])
     claimed = readings.seen[np.arange(len(target)), target]

@@ -51,19 +51,9 @@ TITLES = {
 def right_reasons(outcomes: Outcomes, axes: ClipAxes, settings: Settings) -> RightReasons | None:
     """Count the clips whose main target has known causes.
 
-    Parameters
-    ----------
-    outcomes
-        Outcomes of the n clips that count.
-    axes
-        Their axes; used are the errors, and the claims about the main target.
-    settings
-        The main target, and the gate below which a prediction is right: that of the axis of known causes.
-
-    Returns
-    -------
-    RightReasons or None
-        None if the phase has no known causes, or none of the main target.
+    `axes`: their axes; used are the errors, and the claims about the main target. `settings`: the main target, and the
+    gate below which a prediction is right: that of the axis of known causes. Returns None if the phase has no known
+    causes, or none of the main target.
     """
     main = settings.names.index(settings.main_target)
     target = np.full(len(axes.target), main)

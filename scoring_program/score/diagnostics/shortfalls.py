@@ -57,14 +57,7 @@ class Shortfalls:
 def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predicted: NDArray[np.bool_]) -> Shortfalls:
     """Gather the shares of a run.
 
-    Parameters
-    ----------
-    explanations
-        n explanations.
-    axes
-        Their axes.
-    predicted
-        (n,) whether a clip has a valid prediction.
+    `predicted`: (n,) whether a clip has a valid prediction.
     """
     effects, text, rows = axes.effects, axes.text, np.arange(len(predicted))
     claimed = axes.readings.claims[rows, axes.target]

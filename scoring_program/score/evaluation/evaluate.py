@@ -121,12 +121,7 @@ class ClipScores:
 def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
     """Gather the addends of every column, clip by clip.
 
-    Parameters
-    ----------
-    outcomes
-        One outcome for each clip of the reference; unreadable clips are left out here.
-    settings
-        Targets, and how explanations are judged.
+    `outcomes`: one outcome for each clip of the reference; unreadable clips are left out here.
     """
     return _judged(outcomes.only_counted(), settings)[0]
 
@@ -134,17 +129,8 @@ def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
 def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
     """Compute every column that has an interval, for many weightings of the sources at once.
 
-    Parameters
-    ----------
-    scores
-        Of one run.
-    weights
-        (b, g) how often each source counts; a row of ones gives the scores themselves.
-
-    Returns
-    -------
-    dict
-        (b,) unrounded values by column key, without columns that are the same in every resample.
+    `weights`: (b, g) how often each source counts; a row of ones gives the scores themselves. Returns (b,) unrounded
+    values by column key, without columns that are the same in every resample.
     """
     by_source = scores.by_source()
     measured = scores.measured((by_source[0].weighted(weights), by_source[1].weighted(weights)))
@@ -181,8 +167,6 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
     ----------
     outcomes
         One outcome for each clip of the reference; unreadable clips are left out here.
-    settings
-        Targets and bootstrap settings.
     duration_s
         Wall time of ingestion in seconds, >= 0.
     jury

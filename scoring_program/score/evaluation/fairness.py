@@ -168,17 +168,8 @@ class _Table(Sums):
 def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
     """Compare the groups of every attribute.
 
-    Parameters
-    ----------
-    outcomes
-        One outcome for each clip of the reference; those that cannot be decoded are left out.
-    settings
-        Targets, threshold and bootstrap.
-
-    Returns
-    -------
-    Fairness or None
-        None if the phase has no groups.
+    `outcomes`: one outcome for each clip of the reference; those that cannot be decoded are left out. Returns None if
+    the phase has no groups.
     """
     groups = outcomes.known.groups
     if not groups:

@@ -64,11 +64,6 @@ def moments(truth: Array, prediction: Array, constant: Array) -> Moments:
         (n, k) predictions on the unit scale; NaN for a failed clip.
     constant
         (k,) the constant baseline's predictions on the unit scale.
-
-    Returns
-    -------
-    Moments
-        One row for each clip.
     """
     failed = np.isnan(prediction)
     centre = truth.mean(axis=0)  # with centred values, sums of squares lose no digits

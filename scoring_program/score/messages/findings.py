@@ -53,10 +53,7 @@ def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
 
     The word lists are incomplete and can be wrong, so people should check; the program does not judge.
 
-    Returns
-    -------
-    tuple of Problem
-        At most one. If single clips are closed, it holds only two counts.
+    Returns at most one. If single clips are closed, it holds only two counts.
     """
     texts = [explanation.text for explanation in outcomes.explanations if explanation.text_ok]
     named = [found for found in map(named_attributes, texts) if found]

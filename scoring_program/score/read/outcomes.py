@@ -76,10 +76,7 @@ class Outcomes:
 def join(results: Results, reference: Reference, settings: Settings, known: Known = NOTHING_KNOWN) -> Outcomes:
     """Give every clip of the reference its outcome.
 
-    Raises
-    ------
-    OrganiserError
-        If a clip without a label was run, or if no clip could be decoded.
+    Raises OrganiserError if a clip without a label was run, or if no clip could be decoded.
     """
     unlabelled = sorted(results.clips.keys() - set(reference.clip_ids))
     if unlabelled:

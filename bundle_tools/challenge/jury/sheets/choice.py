@@ -33,8 +33,6 @@ def choose_clips(final: Final, count: int, seed: str) -> list[str]:
 
     Parameters
     ----------
-    final
-        Finalists and clips.
     count
         Number of clips wanted, at least 2.
     seed

@@ -58,16 +58,10 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
 
     Parameters
     ----------
-    phase
-        Name of the phase.
-    final
-        Finalists and clips.
     clips
         Ids, in the order of the first juror.
     jurors
         How many sheets, >= 1.
-    rules
-        Criteria and controls.
     seed
         Any text; the same text gives the same jury.
     """

@@ -61,19 +61,8 @@ class Final:
 def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     """Read, check and score the finalists' results.
 
-    Parameters
-    ----------
-    phase
-        Phase whose programs and data are used.
-    runs
-        At least two, of this phase.
-    scratch
-        A folder for temporary files.
-
-    Raises
-    ------
-    BundleError
-        If the phase lacks something, if there are fewer than two runs, or with every run that cannot be judged.
+    `runs`: at least two, of this phase. Raises BundleError if the phase lacks something, if there are fewer than two
+    runs, or with every run that cannot be judged.
     """
     if len(runs) < 2:
         raise BundleError("Expected at least two runs to compare, found one.")

@@ -68,10 +68,6 @@ def judge(
         Feature -> one value per clip: finite numbers, or texts, which are ranked alphabetically.
     targets
         Target -> one label for each clip; targets with labels that are not finite are left out.
-    sources
-        Source of each clip.
-    permutations
-        Number of permutations.
 
     Returns
     -------

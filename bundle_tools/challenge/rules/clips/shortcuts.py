@@ -73,8 +73,6 @@ def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str
 
     Parameters
     ----------
-    data
-        The input data.
     clips
         Rows of clip_id, file, sha256, in the order of the list.
 

@@ -82,10 +82,7 @@ class Video:
 def describe_file(data: Dataset, file: str) -> Video:
     """Describe a file of a data set, once for all rules.
 
-    Raises
-    ------
-    UnreadableVideo
-        See `describe`.
+    Raises UnreadableVideo: see `describe`.
     """
     state = (data.path / file if data.path.is_dir() else data.path).stat()
     return _described(data, file, state.st_mtime_ns, state.st_size)
@@ -99,10 +96,7 @@ def _described(data: Dataset, file: str, _changed_ns: int, _size: int) -> Video:
 def describe(content: bytes) -> Video:
     """Read a file's packets without decoding them.
 
-    Raises
-    ------
-    UnreadableVideo
-        When the file is not a video, or is truncated.
+    Raises UnreadableVideo when the file is not a video, or is truncated.
     """
     try:
         with av.open(io.BytesIO(content), "r", metadata_errors="replace") as container:
@@ -141,8 +135,6 @@ def count_frames(content: bytes) -> tuple[int, str | None]:
 
     Returns
     -------
-    frames : int
-        Number of decoded frames.
     fault : str or None
         Why the decoder stopped, and at which frame, counted from 0; None if it reached the end.
     """

@@ -79,12 +79,7 @@ class Unopened:
 def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
     """Yield every non-empty file, including junk, and the files inside archives.
 
-    Parameters
-    ----------
-    data
-        The data set.
-    unopened
-        Collects files that could not be opened.
+    `unopened`: collects files that could not be opened.
     """
     for name in data.names(junk=True):
         size = data.size(name)

@@ -82,10 +82,7 @@ def upload(
 def complete(connection: Connection, key: str, size: int) -> None:
     """Report an uploaded file other than a bundle as complete, and check that it arrived.
 
-    Raises
-    ------
-    ServerError
-        If the server has lost it.
+    Raises ServerError if the server has lost it.
     """
     connection.put(f"/api/datasets/completed/{key}/")
     found = calls.datasets(connection, key=key)

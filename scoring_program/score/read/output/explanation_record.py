@@ -50,14 +50,7 @@ NO_EXPLANATION = Explanation()
 def parse_explanation(record: dict[str, Any], settings: Settings, images: frozenset[str]) -> Explanation:
     """Parse the valid parts of one record; invalid parts count as missing.
 
-    Parameters
-    ----------
-    record
-        One object of ``explanations.jsonl``.
-    settings
-        Limits of the text and names of the targets.
-    images
-        Paths of the pictures that the manifest lists.
+    `record`: one object of ``explanations.jsonl``.
     """
     evidence = mapping(record.get("evidence"))
     text = record.get("text")

@@ -60,12 +60,6 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
 
     Parameters
     ----------
-    root
-        The folder ``input/res``.
-    settings
-        Settings of the reference data.
-    key
-        The bundle's key.
     clips_of_phase
         Number of clips in the reference data, which limits the lines of a record.
 

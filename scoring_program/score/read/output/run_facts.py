@@ -113,10 +113,7 @@ class RunFacts:
 def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFacts | None:
     """Read ``run.json``; None, and a problem, when it cannot be used.
 
-    Raises
-    ------
-    OrganiserError
-        If its version is not the one that this program reads.
+    Raises OrganiserError if its version is not the one that this program reads.
     """
 
     def broken(found: str, expected: str) -> None:

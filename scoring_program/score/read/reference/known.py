@@ -85,10 +85,7 @@ NOTHING_KNOWN = Known()
 def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
     """Read the files that the settings name, for the clips of the reference.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of all files at once.
+    Raises OrganiserError with every problem of all files at once.
     """
     problems: list[Problem] = []
 
@@ -114,10 +111,7 @@ def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
 def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Causes:
     """Read ``causes.json``.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once, including clips of the reference without causes.
+    Raises OrganiserError with every problem of the file at once, including clips of the reference without causes.
     """
     file = FileReader(path.name, "causes_broken")
     root = file.json(path, FORMAT_VERSION)
@@ -217,10 +211,7 @@ def _activity(value: object) -> Mask | None:
 def read_observations(path: Path, clip_ids: Iterable[str]) -> dict[str, tuple[Observation, ...]]:
     """Read ``observations.json``: what people pointed at, by clip id; clips without an entry have none.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once.
+    Raises OrganiserError with every problem of the file at once.
     """
     file = FileReader(path.name, "observations_broken")
     given = file.json(path, FORMAT_VERSION).get("clips")

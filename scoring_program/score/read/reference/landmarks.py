@@ -77,10 +77,7 @@ def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
 
     Without the file, a report lacks landmarks, but runs are still scored; `bundle check` reports it.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once.
+    Raises OrganiserError with every problem of the file at once.
     """
     if settings.landmarks is None or not (folder / settings.landmarks).exists():
         return NO_LANDMARKS

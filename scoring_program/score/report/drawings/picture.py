@@ -33,10 +33,7 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 def data_uri(data: bytes) -> str | None:
     """Turn a JPEG file into a ``data:`` URI without comments, metadata, and data after its end.
 
-    Returns
-    -------
-    str or None
-        None if the file is not a complete JPEG of an accepted size.
+    Returns None if the file is not a complete JPEG of an accepted size.
     """
     size = jpeg_size(data)
     if size is None or not (1 <= size[0] <= LARGEST[0] and 1 <= size[1] <= LARGEST[1]) or len(data) > LARGEST_BYTES:

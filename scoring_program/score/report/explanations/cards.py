@@ -87,22 +87,9 @@ def choose(
     The choice must not depend on labels, because the chosen clips would reveal something about them. Nor does it depend
     on the order of the clips.
 
-    Parameters
-    ----------
-    clip_ids
-        n ids.
-    held
-        n values of how well the explanations held up; None for a clip that cannot be shown.
-    count
-        Most clips to show, >= 0.
-    seed
-        Seed of the draw.
-
-    Returns
-    -------
-    tuple
-        Indices of the best clips, best first; of the worst, worst first; and of others, drawn at random. No clip is in
-        two groups.
+    `held`: n values of how well the explanations held up; None for a clip that cannot be shown. `count`: most clips to
+    show, >= 0. Returns indices of the best clips, best first; of the worst, worst first; and of others, drawn at
+    random. No clip is in two groups.
     """
     able = [(value, clip_ids[clip], clip) for clip, value in enumerate(held) if value is not None]
     ranked = [clip for _, _, clip in sorted(able, key=lambda one: (-one[0], one[1]))]

@@ -60,19 +60,7 @@ def _hidden_state(numbers: ClipNumbers, kind: str) -> str:
 def reasons(
     numbers: ClipNumbers, explanation: Explanation, claims: Sequence[ClaimRow], target: Target
 ) -> tuple[Reason, ...]:
-    """Judge one explanation in words: place, time, cues and text.
-
-    Parameters
-    ----------
-    numbers
-        The clip's axis values and measurements.
-    explanation
-        The clip's explanation.
-    claims
-        Rows of its claims.
-    target
-        The target on which it is judged.
-    """
+    """Judge one explanation in words: place, time, cues and text."""
     return (
         _hidden("Place", "space", explanation.space is not None, numbers, target),
         _hidden("Time", "time", explanation.time is not None, numbers, target),

@@ -69,14 +69,7 @@ class Factors:
 def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bool) -> Factors:
     """Split a total into its factors.
 
-    Parameters
-    ----------
-    columns
-        Value of each column, by key.
-    score
-        Weights and power of the total.
-    causes
-        Whether the phase has known causes.
+    `causes`: whether the phase has known causes.
     """
     axes = {name: columns[name] for name in AXES if name != "known_causes" or causes}
     parts = Factors(columns["coverage"], 1.0, axes, score)
