@@ -53,9 +53,7 @@ class Measured:
     role: str
     """``altered``, ``matched`` or ``plain``."""
     person: str
-    """The person in the clip."""
     seen: Seen
-    """What was measured."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +61,8 @@ class Row:
     """One line of the table."""
 
     intervention: str
-    """The intervention."""
     people: int
-    """Persons."""
     calls: int
-    """Altered calls."""
     matched: dict[str, detectors.Area]
     """By detector, against plain clips with the same cues; empty without such clips."""
     naive: dict[str, detectors.Area]

@@ -34,7 +34,6 @@ class Drawn:
     person: str
     """Opaque name of the person."""
     transcript: str
-    """What is said."""
     folder: Path
     """Holds ``plain.mp4``, ``exchange.mp4``, ``exchanges.json`` and one file for each of the exchanges."""
     exchanged: dict[str, tuple[str, ...]]

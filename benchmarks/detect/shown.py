@@ -38,7 +38,6 @@ class Shown:
     clip_id: str
     """Id of the clip that it is made from."""
     person: str
-    """The person in the clip."""
     clip: ClipSource
     """The clip as served to the model."""
     parts: tuple[Part, ...]

@@ -24,7 +24,6 @@ class Task:
     """The programs and data of one task; None if the bundle leaves one out."""
 
     name: str
-    """Shown to participants."""
     scoring_program: Path | None
     """Folder or zip."""
     ingestion_program: Path | None
@@ -75,7 +74,6 @@ class Competition:
     root: Path
     """The folder that holds `competition.yaml`."""
     docker_image: str
-    """The image of both programs."""
     own_queue: bool
     """Whether the competition names a queue of its own; the default queue caps the time limit."""
     detailed_results: bool

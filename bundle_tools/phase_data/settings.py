@@ -41,17 +41,14 @@ class Challenge:
     """The targets, and the vocabulary of explanations."""
 
     title: str = "Explained impressions"
-    """Title of the competition."""
     description: str = ""
     """One or two sentences for the pages; empty if not given."""
     targets: tuple[Target, ...] = ()
-    """The targets."""
     main_target: str = ""
     """Name of the target that the split is balanced by and that has score columns of its own."""
     group: Mapping[str, object] | None = None
     """`name`, `title` and `targets` of the group whose mean has score columns of its own."""
     vocabulary: tuple[str, ...] = VOCABULARY
-    """The closed vocabulary of cue claims."""
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for cues in addition to the built-in lexicon, by cue."""
     skill_reference: Mapping[str, float] = field(default_factory=dict)
@@ -68,7 +65,6 @@ class Phase:
     """Values that both settings files of a phase share."""
 
     task: str
-    """Name of the phase."""
     version: str
     """Its `data_version`."""
     is_open: bool

@@ -26,7 +26,6 @@ class Copy:
     cue: str
     """The cue that is neutral."""
     spec: ClipSpec
-    """Description of the copy."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,6 @@ class Member:
     source_id: str
     """Opaque name of the person."""
     spec: ClipSpec
-    """Description of the clip."""
     copies: tuple[Copy, ...]
     """Copies of the clip, each with one neutral cue: two that cause the main target's label and one that does not."""
     exchange_id: str

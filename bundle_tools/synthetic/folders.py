@@ -43,7 +43,6 @@ class _Job:
     """One clip to make."""
 
     member: Member
-    """The clip."""
     out: Path
     """Folder that holds ``clips/`` and, for a phase, ``copies/`` and ``exchanges/``."""
     of_phase: bool

@@ -24,7 +24,6 @@ class Target:
     """One number that a model predicts."""
 
     name: str
-    """Key in predictions."""
     minimum: float
     """Smallest valid value."""
     maximum: float

@@ -42,7 +42,6 @@ class Message:
     """One message, in either direction."""
 
     body: dict[str, Any]
-    """The JSON object."""
     blob: bytes
     """Raw bytes that go with it, often empty."""
     descriptor: int | None

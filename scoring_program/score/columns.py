@@ -40,11 +40,9 @@ class Column:
     """One number of the leaderboard."""
 
     key: str
-    """Key in scores.json and in competition.yaml."""
     title: str
     """Heading, at most 36 characters."""
     meaning: str
-    """One sentence for participants."""
     compute: Callable[[Measured], Array | float] = field(repr=False, compare=False)
     """Returns (b,) values, or one number that is the same in every resample."""
     direction: str = "desc"

@@ -24,9 +24,7 @@ class Code:
     """What all problems with this code share."""
 
     stage: str
-    """Stage in which the problem occurs."""
     fix: str
-    """What to do, in one line."""
     fault: str = "organiser"
     """Who can fix it: ``participant`` or ``organiser``."""
     warning: bool = False
@@ -106,9 +104,7 @@ class Problem:
     found: str
     """What was found; never a label value."""
     expected: str
-    """What was expected."""
     fix: str
-    """What to do."""
     severity: str = "error"
     """``error`` or ``warning``."""
     fault: str = "organiser"

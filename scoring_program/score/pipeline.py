@@ -54,13 +54,10 @@ class Prepared:
     """Checked input, before anything is compared."""
 
     settings: Settings
-    """Settings of the reference data."""
     results: Results
-    """Records of ingestion."""
     outcomes: Outcomes
     """One for each clip of the reference."""
     beside: ReportExtras
-    """Additional content of the report."""
     jury: JuryRating | None = None
     """How people rated these explanations; None without a rating."""
 

@@ -41,7 +41,6 @@ class Target:
     name: _Name
     """Key in predictions and labels, lower case."""
     title: _Title
-    """How people read it."""
     minimum: _Bound
     """Lower end of the range."""
     maximum: _Bound
@@ -64,7 +63,6 @@ class Group:
     name: _Name
     """Prefix of the column keys, such as ``traits``."""
     title: _Title
-    """How people read it."""
     targets: tuple[str, ...]
     """Names of targets, at least one."""
 

@@ -40,7 +40,6 @@ class _Truth:
     """Labels of a phase on the unit scale, and related data."""
 
     settings: Settings
-    """Settings of the reference data."""
     reference: Reference
     """n clips."""
     known: Known

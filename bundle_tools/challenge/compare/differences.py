@@ -19,7 +19,6 @@ class Difference:
     """One column of one run minus the same column of another."""
 
     value: float
-    """Difference on all clips."""
     interval: tuple[float, float] | None
     """On common resamples, at `LEVEL`; None without resamples."""
     higher: float

@@ -51,7 +51,6 @@ class Entry:
     scores: ClipScores
     """The source of its columns, one row per clip."""
     said: Explained
-    """Its answers."""
     skill: float
     """Skill factor: the share of the way from the constant to the reference, in [0, 1]."""
     points: dict[str, float]
@@ -65,9 +64,7 @@ class Field:
     """The runs of one comparison, all over the same clips."""
 
     phase: str
-    """Its slug."""
     settings: Settings
-    """Settings of the phase."""
     truth: Array
     """(n, k) labels of the clips that count, in the targets' ranges."""
     entries: tuple[Entry, ...]

@@ -42,9 +42,7 @@ class Bar:
     start: float
     """Where the fill begins: at zero."""
     length: float
-    """Length of the fill."""
     interval: tuple[float, float] | None
-    """Position and length of the interval."""
     chance: float | None
     """Position of the score that is reached without watching a clip."""
 
@@ -56,7 +54,6 @@ class Cell:
     value: str
     """Rounded."""
     note: str = ""
-    """Its interval or error."""
     bar: Bar | None = None
     """Drawn from the rounded numbers, because a position reveals a number."""
     direction: int = 0

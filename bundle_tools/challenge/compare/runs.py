@@ -22,7 +22,6 @@ class Run:
     """The results of one submission."""
 
     name: str
-    """Name in the table."""
     folder: Path
     """Contains `run.json` and `manifest.json`."""
     task: str

@@ -20,7 +20,6 @@ class Box:
     name: str
     """Run or repository, shortened."""
     note: str
-    """Its score and what it received."""
     column: int
     """From 0; to the right of everything it builds on."""
     row: int

@@ -30,7 +30,6 @@ class Use:
     user: str
     """The submission that builds on the source."""
     source: str
-    """The run or repository."""
     used: str
     """What was used."""
     points: float
@@ -46,13 +45,11 @@ class Useful:
     """One work and how useful it was."""
 
     name: str
-    """A run, or a repository."""
     team: str
     """Its team; empty for a repository."""
     points: float
     """Points received, >= 0."""
     users: int
-    """Teams that credit it directly."""
     total: float | None
     """Its own explanation score; None for a repository and for work of another phase."""
 

@@ -26,7 +26,6 @@ class Work:
     """One submission."""
 
     name: str
-    """The run's name."""
     team: str
     """Its team; the run's name if none was given."""
     total: float | None

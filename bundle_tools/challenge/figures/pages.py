@@ -62,11 +62,9 @@ class Page:
     """A file with marks, and its current content."""
 
     path: Path
-    """The file."""
     name: str
     """Relative to the bundle."""
     filled: Filled
-    """Its text with current figures."""
 
     def write(self) -> None:
         """Write the file if anything has changed."""

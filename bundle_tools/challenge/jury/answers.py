@@ -28,7 +28,6 @@ class Answer:
     ratings: tuple[int, ...] | None
     """In the order of the criteria; None if the juror cannot judge."""
     remark: str
-    """Free text."""
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,7 @@ class Criterion:
     name: str
     """Key in files."""
     title: str
-    """Heading."""
     question: str
-    """Question to the juror."""
     weight: float
     """Weight in the mean, > 0; the sum is 1."""
     anchors: tuple[tuple[int, str], ...]
@@ -62,7 +60,6 @@ class Rules:
     level: float
     """Coverage of intervals, in (0, 1)."""
     seed: int
-    """Seed of the bootstrap."""
 
 
 def read_rules(path: Path = DEFAULT) -> Rules:

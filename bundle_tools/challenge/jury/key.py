@@ -37,9 +37,7 @@ class Item:
     kind: str
     """`genuine`, `boilerplate`, `swapped` or `repeat`."""
     clip_id: str
-    """The clip that is shown."""
     letter: str
-    """The team whose prediction is shown."""
     of: str
     """The genuine item that is repeated, or whose text was swapped or replaced; empty for a genuine item."""
     band: int
@@ -53,7 +51,6 @@ class Key:
     """One jury."""
 
     phase: str
-    """Phase of the clips and runs."""
     main_target: str
     """Target on which the explanations are judged."""
     rules_sha256: str

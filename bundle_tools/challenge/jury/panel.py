@@ -28,7 +28,6 @@ class Juror:
     boilerplate_gap: float
     """How much lower boilerplate texts were rated than the genuine ones they replace; only reported."""
     rated: int
-    """Genuine items with ratings."""
     cannot_judge: int
     """Genuine items not judged."""
     twin: int | None
@@ -48,7 +47,6 @@ class Panel:
     """A jury's answers."""
 
     jurors: tuple[Juror, ...]
-    """All of them."""
     ratings: Array
     """(jurors, clips, teams, criteria) of genuine items; NaN without a rating, the lowest for missing explanations."""
     missing: NDArray[np.bool_]

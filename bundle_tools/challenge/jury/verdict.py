@@ -29,7 +29,6 @@ class Agreement:
     """How far the counting jurors agree on one criterion; NaN if it cannot be computed."""
 
     criterion: str
-    """Its name."""
     alpha: float
     """Krippendorff's alpha, ordinal."""
     interval: tuple[float, float]
@@ -49,13 +48,11 @@ class Placed:
     letter: str
     """Its letter on the sheets."""
     name: str
-    """The run's name."""
     value: float
     """Mean rating on the scale of the criteria, corrected for each juror's level and spread."""
     interval: tuple[float, float]
     """Over resampled clips and jurors."""
     by_criterion: dict[str, float]
-    """The same for each criterion."""
     z: float
     """Standardised mean, 0 for the average finalist."""
     band: int
@@ -63,7 +60,6 @@ class Placed:
     preference: float
     """Probability of being preferred to the average finalist, by the Bradley-Terry model."""
     measured_band: int
-    """Band by the measured score."""
     mean_rank: float
     """Mean of the ranks by measured band and by the jury."""
     place: int

@@ -28,7 +28,6 @@ class Item:
     """One item to settle."""
 
     title: str
-    """Title in a few words."""
     state: State
     """``look`` means that a person must judge it."""
     found: str

@@ -17,9 +17,7 @@ class Private:
     """One file that only the programs should get."""
 
     phase: str
-    """Name of the phase."""
     part: PartName
-    """Which part it is."""
     key: str
     """Key of its data set, which may allow others to download the file."""
 
@@ -29,7 +27,6 @@ class Leak:
     """What one person can do with one file."""
 
     private: Private
-    """The file."""
     who: str
     """Who it is, such as "somebody who is not logged in"."""
     listed: bool

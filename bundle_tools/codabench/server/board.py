@@ -17,9 +17,7 @@ class Row:
     """One row."""
 
     submission: Submission
-    """The submission that it shows."""
     score: float | None
-    """Score of the column that ranks."""
     remarks: tuple[str, ...]
     """Problems for an organiser; empty if there are none."""
 

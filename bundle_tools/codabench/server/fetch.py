@@ -41,9 +41,7 @@ class Fetched:
     table: Path
     """One line per submission."""
     new: int
-    """Submissions fetched by this call."""
     kept: int
-    """Submissions fetched earlier."""
     missing: tuple[str, ...]
     """Missing files and problems, one line each."""
 

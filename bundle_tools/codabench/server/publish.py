@@ -33,7 +33,6 @@ class Published:
     """A competition created from a bundle."""
 
     place: Place
-    """Where it is."""
     competition: Competition
     """As the server shows it to its organiser."""
     differences: tuple[str, ...]

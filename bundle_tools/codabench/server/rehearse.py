@@ -31,9 +31,7 @@ class Act:
     phase: Phase
     """On the server."""
     name: str
-    """Name of the submission."""
     archive: Path
-    """Its zip."""
 
     @property
     def title(self) -> str:

@@ -29,7 +29,6 @@ class Old:
     """A file that ran on replaced parts."""
 
     newest: Submission
-    """Its last run."""
     runs: tuple[Submission, ...]
     """All its old runs; they are deleted."""
     ran_again: bool

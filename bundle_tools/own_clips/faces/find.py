@@ -36,7 +36,6 @@ class FoundFace:
     """What was found in one clip."""
 
     clip_id: str
-    """Name of the clip."""
     box: Box | None
     """Left, top, right and bottom as shares of the frame's width and height; None if no face was found."""
     seen: int

@@ -21,7 +21,6 @@ class Table:
     rows: tuple[tuple[int, dict[str, str]], ...]
     """Line number of each row, and its cells by column."""
     separator: str
-    """The character between cells."""
 
     def number(self, text: str) -> float:
         """Parse a number, also with a decimal comma unless commas separate cells; NaN if it is not a number."""

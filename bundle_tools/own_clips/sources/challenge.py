@@ -31,7 +31,6 @@ class Description:
     columns: Mapping[str, str] = field(default_factory=dict)
     """Column of the table by role: clip, source, transcript."""
     ignore: tuple[str, ...] = ()
-    """Columns to ignore."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,6 @@ class Sources:
     clips: Path
     """Folder with the clips; zip archives in it are searched too."""
     labels: Path
-    """Table of labels."""
     groups: Path | None = None
     """Table of people's groups; None without one."""
     ends: tuple[float, float] = (0.0, 1.0)

@@ -38,7 +38,6 @@ class Script:
     """What one clip says."""
 
     text: str
-    """The transcript."""
     onsets: tuple[float, ...]
     """Start of each syllable, seconds."""
     length_s: float

@@ -42,7 +42,6 @@ class Confinement:
     """What a confined process runs, may read and may use."""
 
     name: str
-    """The process's name in messages."""
     submission: Path
     """The participant's files, which it may read."""
     packages: Path | None
@@ -52,7 +51,6 @@ class Confinement:
     cpu_s: int
     """Processor time over all threads, seconds."""
     isolation: Isolation
-    """How strictly it must be isolated."""
 
 
 class ConfinedProcess:

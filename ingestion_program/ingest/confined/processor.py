@@ -27,7 +27,6 @@ class Processor:
     model_s: float
     """Processor time of the submission's processes that have ended, over all threads."""
     ingestion_s: float
-    """Processor time of this program."""
     waited_s: float | None
     """How long the main threads of both waited for a processor; None if unknown."""
     busy: bool

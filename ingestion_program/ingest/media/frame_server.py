@@ -49,9 +49,7 @@ class ClipEnd:
     gone: list[int]
     """Numbers of buffers that the model process may drop."""
     faults: list[str]
-    """Faults of the clip's file."""
     unreadable: bool
-    """Whether no frame could be decoded."""
 
 
 class FrameServer:

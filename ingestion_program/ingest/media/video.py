@@ -35,7 +35,6 @@ class ClipFacts:
     duration_s: float
     """From the first frame's start to the last one's end."""
     fps: float
-    """Mean number of frames a second."""
     width: int
     """Pixels, after rotation."""
     height: int
@@ -53,7 +52,6 @@ class FrameRequest:
     fps: float | None = None
     """This many frames a second."""
     start_s: float = 0.0
-    """Start of the interval."""
     end_s: float | None = None
     """End of the interval; None means the clip's end."""
     time_s: float | None = None

@@ -45,7 +45,6 @@ class Claims:
     time: Weights | None
     """One weight a second, >= 0."""
     cues: tuple[CueClaim, ...]
-    """Contributions of cues to targets."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +52,13 @@ class Call:
     """One call of the second pass; the fields are those of `probes.jsonl`."""
 
     clip_id: str
-    """The clip."""
     kind: Kind
-    """What is hidden or asked for."""
     operator: str | None = None
-    """How the hidden part is replaced."""
     places: tuple[int, ...] | None = None
     """Hidden cells or seconds, ascending."""
     exchanged: tuple[str, ...] | None = None
     """Names of the parts that are exchanged; None without an exchange."""
     cue: str | None = None
-    """The cue that is neutralised."""
 
     @property
     def shown(self) -> object:

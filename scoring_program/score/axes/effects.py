@@ -58,7 +58,6 @@ class Effects:
     asked: int
     """Calls with a line in the records."""
     answered: int
-    """Calls with a valid answer."""
 
 
 def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: int) -> NDArray[np.int64]:

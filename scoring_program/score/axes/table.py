@@ -74,13 +74,10 @@ class ClipAxes:
     table: AxisSums
     """n rows of addends."""
     readings: Readings
-    """What the explanations say."""
     effects: Effects
-    """Measured effects of hiding and editing."""
     maps: dict[str, Agreement]
     """By kind, ``space`` and ``time``: how the maps agree with the effects."""
     text: TextNumbers
-    """The numbers behind the text axis."""
     target: NDArray[np.int64]
     """(n,) number of each clip's evaluated target."""
 

@@ -29,13 +29,11 @@ class Diagnostic:
     """One number about how a submission explains."""
 
     title: str
-    """Heading."""
     value: float | None
     """None if there was nothing to measure."""
     unit: str
     """``share``, ``range`` (of a target's range), ``correlation``, ``flag`` (0 or 1), or an empty text."""
     meaning: str
-    """One sentence for participants."""
 
 
 def diagnose(

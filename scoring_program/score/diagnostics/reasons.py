@@ -25,11 +25,8 @@ class RightReasons:
     """How many clips are predicted right or wrong, with claims that are grounded or not."""
 
     right_grounded: int
-    """Right prediction, grounded claims."""
     right_ungrounded: int
-    """Right prediction, ungrounded claims."""
     wrong_grounded: int
-    """Wrong prediction, grounded claims."""
     wrong_ungrounded: int
     """Wrong prediction, ungrounded claims; includes failed clips."""
 

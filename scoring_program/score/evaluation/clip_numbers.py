@@ -39,7 +39,6 @@ class ClipNumbers:
     """One clip. Effects and claims are about the target on which its explanation was judged, on the unit scale."""
 
     target: int
-    """Index of that target."""
     space: float
     """Faithfulness in space, in [-1.5, 1.5]."""
     time: float

@@ -45,9 +45,7 @@ class Evaluation:
     columns: tuple[tuple[Column, Estimate], ...]
     """The score columns, in leaderboard order."""
     targets: tuple[tuple[Target, dict[str, Estimate]], ...]
-    """Each target's metrics by name."""
     sources: int
-    """Number of sources in the bootstrap."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Unscored numbers; none depends on a label."""
     shortfalls: Shortfalls | None = None
@@ -69,9 +67,7 @@ class RunNumbers:
     jury: float
     """Mean rating by a jury; 0 without one."""
     failed_clips: float
-    """Clips with the worst value."""
     duration_s: float
-    """Wall time of ingestion."""
 
 
 NO_RUN = RunNumbers(0.0, 0.0, 0.0)
@@ -86,7 +82,6 @@ class ClipScores:
     """
 
     settings: Settings
-    """Settings of the phase."""
     clip_ids: tuple[str, ...]
     """n ids, ascending; clips that cannot be decoded are left out."""
     sources: NDArray[np.int64]
@@ -96,7 +91,6 @@ class ClipScores:
     axes: AxisSums
     """(n, ...) addends of the axes."""
     has_causes: bool
-    """Whether the phase has known causes."""
     reasons: RightReasons | None
     """Right and wrong predictions, grounded or not, for no column; None if the phase has no known causes."""
     reaction: ReactionSize

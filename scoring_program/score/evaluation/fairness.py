@@ -57,7 +57,6 @@ class GroupGaps:
     people: int
     """Source videos with a clip in the group, >= 5."""
     clips: int
-    """Its clips."""
     residual: tuple[Gap, ...]
     """Per target: mean of prediction minus label in the target's units, over clips with a prediction."""
     error_gap: tuple[Gap, ...]
@@ -67,7 +66,6 @@ class GroupGaps:
     rate_ratio: Gap
     """``rate`` divided by that of the others."""
     label_ratio: Gap
-    """The same ratio for the labels."""
 
     @property
     def few(self) -> bool:

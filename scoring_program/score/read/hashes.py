@@ -14,7 +14,6 @@ class Hashes:
     """SHA-256 in hexadecimal; empty if unknown or not to be shown."""
 
     settings: str = ""
-    """Hash of the scoring settings."""
     labels: str = ""
     """Hash of labels and all other files beside the settings, by name. It could confirm a guess at the labels."""
 

@@ -42,7 +42,6 @@ class Outcomes:
     known: Known
     """What the organiser knows besides the labels."""
     warnings: tuple[Problem, ...]
-    """Warnings found while joining."""
 
     @property
     def counted(self) -> NDArray[np.bool_]:

@@ -17,7 +17,6 @@ class Look:
     """Texts that are inserted into a page unchanged."""
 
     style: str
-    """Content of the style element."""
     script: str
     """Content of the script element: sorting, filtering and the theme; the page works without it."""
     policy: str

@@ -28,9 +28,7 @@ class ShownItem:
     """An item with what it shows."""
 
     item: Item
-    """As in the key."""
     text: str
-    """The explanation."""
     image: tuple[int, str] | None
     """Index of the finalist, and path of the picture in its results."""
     values: tuple[float, ...]

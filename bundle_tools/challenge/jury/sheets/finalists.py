@@ -23,7 +23,6 @@ class Finalist:
     """One run, ready to be shown."""
 
     name: str
-    """The run's name."""
     total: float
     """Measured explanation score, 0 to 100."""
     band: int
@@ -33,7 +32,6 @@ class Finalist:
     folder: Path
     """Results of ingestion, where the pictures are."""
     outcomes: Outcomes
-    """Its predictions and explanations."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,6 @@ class Final:
     """The input of a jury."""
 
     settings: Settings
-    """Settings of the phase's scoring."""
     finalists: tuple[Finalist, ...]
     """In the order given."""
     clips: dict[str, Path]

@@ -34,11 +34,9 @@ class JuryFiles:
     """The written files."""
 
     design: Design
-    """The jury."""
     balance: Balance
     """How evenly its clips are spread over labels and groups."""
     sheets: tuple[Path, ...]
-    """One page per juror."""
     key: Path
     """For the organiser alone."""
 

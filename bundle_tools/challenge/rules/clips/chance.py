@@ -32,7 +32,6 @@ class Relation:
     feature: str
     """Name of the feature, or "all together"."""
     target: str
-    """Name of the target."""
     correlation: float
     """Rank correlation, or, for all features together, the correlation of labels and predictions; -1 to 1."""
 

@@ -35,7 +35,6 @@ class Video:
     """A video file as its container describes it, without decoding."""
 
     file_bytes: int
-    """Size of the file."""
     duration_s: float
     """Length, seconds; 0 if the container has none."""
     claimed_frames: int
@@ -49,13 +48,11 @@ class Video:
     height: int
     """Height in pixels."""
     codec: str
-    """Name of the video's codec."""
     video_bytes: int
     """Bytes of all coded frames."""
     sound_bytes: int
     """Bytes of all coded sound; 0 without sound."""
     sound: bool
-    """Whether there is a sound track."""
     created: str
     """The container's creation time; empty where it has none."""
     tags: tuple[str, ...]

@@ -76,11 +76,8 @@ class Refusal:
     where: str
     """The name of the file, and the key or line."""
     found: str
-    """What was found there."""
     expected: str
-    """The expected value."""
     fix: str
-    """What to do."""
     severity: str
     """"error" or "warning"."""
 

@@ -24,7 +24,6 @@ class Place:
     """A competition's address."""
 
     server: str
-    """Scheme and host."""
     competition_id: int
     """The server's number."""
     secret_key: str | None

@@ -21,7 +21,6 @@ class Digest:
     """Size and hash of a file."""
 
     sha256: str
-    """Identifies the file."""
     md5: str
     """Storage servers return this."""
     size: int

@@ -17,9 +17,7 @@ class Claim:
     """One cue claim of the evidence."""
 
     cue: str
-    """Word of the task's vocabulary."""
     target: str
-    """Name of a target."""
     contribution: float
     """In [-1, 1]; positive if the cue raised the target."""
 

@@ -36,7 +36,6 @@ class Results:
     folder: ResultsFolder
     """Where the pictures are."""
     run: RunFacts
-    """The run as a whole."""
     clips: dict[str, ClipRecord]
     """How each clip went, by clip id."""
     predictions: dict[str, tuple[float, ...]]

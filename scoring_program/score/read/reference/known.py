@@ -48,9 +48,7 @@ class Causes:
     """Known causes of a phase."""
 
     rows: int
-    """Rows of the grid."""
     columns: int
-    """Columns of the grid."""
     clips: dict[str, ClipCauses]
     """Causes of every clip of the reference, by clip id."""
 
@@ -72,7 +70,6 @@ class Known:
     """What the organiser knows besides the labels; each part is None or empty if the phase has none."""
 
     causes: Causes | None = None
-    """Known causes."""
     observations: dict[str, tuple[Observation, ...]] | None = None
     """What people pointed at, by clip id."""
     groups: tuple[Attribute, ...] = ()

@@ -38,7 +38,6 @@ class Landmark:
     title: str
     """Display name, at most 40 characters."""
     meaning: str
-    """One sentence for participants."""
     columns: dict[str, float]
     """Score columns by key, without those that do not apply to the method."""
     targets: dict[str, dict[str, float]]

@@ -33,7 +33,6 @@ class Scatter:
     shades: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
     """(opacity, cells as column and row from below), lightest first."""
     said: str
-    """Summary in words."""
     cells: int = CELLS
     """Along each side of the density plot."""
 
@@ -43,13 +42,9 @@ class CalibrationBin:
     """Clips with similar predictions."""
 
     clips: int
-    """Number of clips."""
     predicted: float
-    """Their mean prediction."""
     truth: float
-    """Their mean truth."""
     interval: tuple[float, float] | None
-    """Interval of the mean truth."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,6 @@ class Calibration:
     span: str
     """Number of clips in a bin, in words."""
     said: str
-    """Summary in words."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,6 @@ class Residuals:
     end: float
     """The scale reaches from minus this value to this value."""
     said: str
-    """Summary in words."""
 
     @property
     def width(self) -> float:

@@ -38,7 +38,6 @@ class MarkedText:
     shown: tuple[Piece, ...]
     """Its beginning, or all of a short text."""
     rest: tuple[Piece, ...]
-    """The rest, shown on a click."""
     cut_off: bool
     """Whether the text was longer than the kept part."""
 

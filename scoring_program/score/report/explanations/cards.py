@@ -31,9 +31,7 @@ class Card:
     clip_id: str
     """Opaque id."""
     state: str
-    """The verdict."""
     numbers: ClipNumbers
-    """The clip's axis values and measurements."""
     reasons: tuple[Reason, ...]
     """Reasons for the verdict: place, time, cues, text."""
     values: tuple[tuple[Target, float, float | None], ...]
@@ -47,15 +45,12 @@ class Card:
     timeline: Drawing | None
     """When it looked; None without weights."""
     text: MarkedText
-    """What it wrote."""
     claims: tuple[ClaimRow, ...]
-    """Cues that were tested."""
     others: tuple[str, ...]
     """Sentences about untested claims and about problems with the clip."""
     picture: str
     """The submission's picture as a ``data:`` URI, or an empty text."""
     no_picture: str
-    """Why there is no picture."""
     calls: tuple[tuple[str, str, str, str], ...]
     """(what was altered, how, how much, change), the numbers behind the drawings."""
 

@@ -20,7 +20,6 @@ class ClaimRow:
     """One cue: what was claimed and what was measured."""
 
     cue: str
-    """Its name."""
     claimed: str
     """Signed and rounded, or a dash."""
     claimed_sign: int

@@ -30,7 +30,6 @@ class Reason:
     state: str
     """One of `STATES`."""
     part: str
-    """The axis, in a word."""
     words: str
     """One or two sentences."""
 

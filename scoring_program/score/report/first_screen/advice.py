@@ -32,9 +32,7 @@ class Advice:
     points: float
     """Largest possible gain of the total."""
     sentence: str
-    """What to do."""
     evidence: str
-    """The figures behind it."""
     first: bool = False
     """Whether it must come first, because it raises a factor of the total that is near 0."""
     gain: str = ""

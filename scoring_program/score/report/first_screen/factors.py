@@ -23,9 +23,7 @@ class Factors:
     skill_factor: float | None
     """In [0, 1]; None if it cannot be derived, because all other factors are 0."""
     axes: Mapping[str, float]
-    """Each axis scored in this phase."""
     score: ExplanationScore
-    """Weights and power."""
 
     @property
     def mean(self) -> float:

@@ -26,9 +26,7 @@ class StatusItem:
     """One fact about the run."""
 
     title: str
-    """Its name."""
     value: str
-    """The fact in a few words."""
     note: str
     """Detail; may be empty."""
     tone: str
