@@ -38,14 +38,9 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a command.
 
-    Parameters
-    ----------
-    commands
-        Subparsers of `bundle` or of one of its commands.
-    name
-        Its full name, such as "jury make".
-    example
-        Its arguments as typed; several lines are several examples.
+    `commands`: subparsers of `bundle` or of one of its commands.
+    `name`: its full name, such as "jury make".
+    `example`: its arguments as typed; several lines are several examples.
     """
     lines = "\n".join(f"  bundle {name} {line}".rstrip() for line in example.split("\n"))
     ending = f"Example:\n{lines}\n" + (f"\n{more.strip()}\n" if more else "")

@@ -99,17 +99,9 @@ def write_deterministic(target: Path, entries: Iterable[Entry]) -> None:
 def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[dict[str, str], list[Entry]]:
     """Replace each folder by a zip.
 
-    Parameters
-    ----------
-    folders
-        Their names in `competition.yaml`.
-
-    Returns
-    -------
-    zipped : dict of str to str
-        Name of the folder in `competition.yaml` -> name of its zip.
-    packed : list of Entry
-        All files, with these folders replaced by zips.
+    `folders`: their names in `competition.yaml`.
+    Returns `zipped`: name of the folder in `competition.yaml` -> name of its zip.
+    Returns `packed`: all files, with these folders replaced by zips.
     """
     zipped, packed = {}, list(loose)
     for folder in folders:

@@ -215,12 +215,8 @@ class Mistake:
 def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema, list[Mistake]]:
     """Check a mapping against the fields of a dataclass.
 
-    Returns
-    -------
-    section
-        Its values; wrong or missing ones are replaced by the default, None or an empty list.
-    mistakes
-        All mistakes, including those in nested sections.
+    Returns `section`: its values; wrong or missing ones are replaced by the default, None or an empty list.
+    Returns `mistakes`: all mistakes, including those in nested sections.
     """
     mistakes: list[Mistake] = []
     values: dict[str, Any] = {}

@@ -81,14 +81,9 @@ def input_settings(
 ) -> str:
     """Return the text of ``input_data/<phase>/task.yaml``.
 
-    Parameters
-    ----------
-    time_limit_s
-        Time limit of the phase, seconds: the same as `execution_time_limit` in competition.yaml.
-    files
-        Optional files beside the settings, by their key, such as ``copies``.
-    old_targets
-        Older names of targets, if results may replace code; None accepts only code.
+    `time_limit_s`: time limit of the phase, seconds: the same as `execution_time_limit` in competition.yaml.
+    `files`: optional files beside the settings, by their key, such as ``copies``.
+    `old_targets`: older names of targets, if results may replace code; None accepts only code.
     """
     facts = {"time_limit_s": time_limit_s, "files": files, "old_targets": old_targets}
     return _render("input.yaml.j2", challenge, phase, facts)
@@ -107,18 +102,11 @@ def reference_settings(
 ) -> str:
     """Return the text of ``reference_data/<phase>/task.yaml``.
 
-    Parameters
-    ----------
-    files
-        Optional files beside the settings, by their key, such as ``groups``.
-    rank_by
-        What the leaderboard ranks by; empty for the program's default.
-    weighting
-        Weights, power, gate and bands of the explanation score, if they differ from the program's.
-    key_frames
-        List of pictures of the clips; empty without pictures.
-    pictures
-        Whether reports show pictures of clips and of submissions.
+    `files`: optional files beside the settings, by their key, such as ``groups``.
+    `rank_by`: what the leaderboard ranks by; empty for the program's default.
+    `weighting`: weights, power, gate and bands of the explanation score, if they differ from the program's.
+    `key_frames`: list of pictures of the clips; empty without pictures.
+    `pictures`: whether reports show pictures of clips and of submissions.
     """
     facts = {"constants": constants, "files": files, "rank_by": rank_by, "pictures": pictures}
     return _render(

@@ -94,14 +94,11 @@ def write_phase(
 
     Everything is first made elsewhere, so an interruption keeps the old files.
 
-    Parameters
-    ----------
-    phase
-        ``practice`` or ``final``.
-    input_dir, reference_dir
-        The phase's two folders; made if they are missing, earlier clips and copies are replaced.
-    keep_settings
-        Whether to keep an existing ``task.yaml``, except for its ``data_version``, which depends on the clips.
+    `phase`: ``practice`` or ``final``.
+    `input_dir` and `reference_dir`: the phase's two folders; made if they are missing, earlier clips and copies are
+    replaced.
+    `keep_settings`: whether to keep an existing ``task.yaml``, except for its ``data_version``, which depends on the
+    clips.
     """
     if phase not in PHASES:
         raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(PHASES)}")

@@ -81,19 +81,10 @@ def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", des
 def receive(channel: socket.socket, deadline: float | None = None) -> Message:
     """Wait for the next message.
 
-    Parameters
-    ----------
-    deadline
-        When the whole message must have arrived, in `time.monotonic()` seconds; None waits forever.
-
-    Raises
-    ------
-    ChannelClosed
-        When the other side has gone.
-    BadMessage
-        When a length exceeds its limit or the text is not a JSON object.
-    TimeoutError
-        When the deadline has passed.
+    `deadline`: when the whole message must have arrived, in `time.monotonic()` seconds; None waits forever.
+    Raises ChannelClosed when the other side has gone.
+    Raises BadMessage when a length exceeds its limit or the text is not a JSON object.
+    Raises TimeoutError when the deadline has passed.
     """
     head, descriptor = _receive_header(channel, deadline)
     try:

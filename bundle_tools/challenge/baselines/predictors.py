@@ -27,19 +27,10 @@ def look_up(truth: Array, sources: Numbers, constant: Array) -> Array | None:
     This measures leakage between splits. The mean label m of the siblings is shrunk towards the constant c,
     ``p = c + s (m - c)``; s in [0, 1] is the least-squares slope over the clips of all *other* sources.
 
-    Parameters
-    ----------
-    truth
-        (n, k) labels.
-    sources
-        (n,) index of each clip's source.
-    constant
-        (k,) prediction for clips without siblings.
-
-    Returns
-    -------
-    Array or None
-        (n, k) predictions; None where no source has two clips.
+    `truth`: (n, k) labels.
+    `sources`: (n,) index of each clip's source.
+    `constant`: (k,) prediction for clips without siblings.
+    Returns (n, k) predictions; None where no source has two clips.
     """
     _, people, sizes = np.unique(sources, return_inverse=True, return_counts=True)
     siblings = (sizes[people] - 1)[:, None].astype(np.float64)

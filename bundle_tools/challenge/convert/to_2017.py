@@ -34,18 +34,10 @@ def write_2017(
 
     All pictures are held in memory until they are written: 0.2 MB each.
 
-    Parameters
-    ----------
-    run
-        Holds `predictions.csv` and `explanations.jsonl`.
-    names
-        Names of clips and targets; others keep their names, clips with `.mp4` appended.
-
-    Raises
-    ------
-    BundleError
-        With the lines that cannot be read, and every name that does not match; or with the first file that a run
-        cannot have written.
+    `run`: holds `predictions.csv` and `explanations.jsonl`.
+    `names`: names of clips and targets; others keep their names, clips with `.mp4` appended.
+    Raises BundleError with the lines that cannot be read, and every name that does not match; or with the first file
+    that a run cannot have written.
     """
     wrong: list[str] = []
     targets, rows = _predictions(run, wrong)

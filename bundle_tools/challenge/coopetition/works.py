@@ -39,24 +39,11 @@ def read_works(
 ) -> tuple[list[Work], list[str]]:
     """Read the credits of all runs, and find the runs that they name.
 
-    Parameters
-    ----------
-    runs
-        At least one.
-    totals
-        Explanation score by run; runs without one were shared in another phase.
-    teams
-        Team by run; a run without one is a team of its own.
-
-    Returns
-    -------
-    tuple
-        The works, in the order of the runs; and remarks about credits that match nothing and are left out.
-
-    Raises
-    ------
-    BundleError
-        If the credits form a circle, so that somebody credits a later work.
+    `runs`: at least one.
+    `totals`: explanation score by run; runs without one were shared in another phase.
+    `teams`: team by run; a run without one is a team of its own.
+    Returns the works, in the order of the runs; and remarks about credits that match nothing and are left out.
+    Raises BundleError if the credits form a circle, so that somebody credits a later work.
     """
     facts = {run.name: json.loads((run.folder / "run.json").read_text("utf-8")) for run in runs}
     hashes = {name: str(fact.get("submission_sha256") or "") for name, fact in facts.items()}

@@ -95,18 +95,10 @@ def bradley_terry(wins: Array, prior: float = 0.5) -> Array:
 
     Source: D. R. Hunter, *MM algorithms for generalized Bradley-Terry models*, Annals of Statistics 32, 2004.
 
-    Parameters
-    ----------
-    wins
-        (teams, teams) wins of the row over the column, >= 0.
-    prior
-        Wins added to every ordered pair, so that the strength of a team that won or lost everything stays finite.
-
-    Returns
-    -------
-    NDArray
-        (teams,) logarithms of the strengths, with mean 0. ``1 / (1 + exp(b - a))`` is the probability that a is
-        preferred to b.
+    `wins`: (teams, teams) wins of the row over the column, >= 0.
+    `prior`: wins added to every ordered pair, so that the strength of a team that won or lost everything stays finite.
+    Returns (teams,) logarithms of the strengths, with mean 0. ``1 / (1 + exp(b - a))`` is the probability that a is
+    preferred to b.
     """
     wins = np.asarray(wins, dtype=float) + prior * (1 - np.eye(len(wins)))
     games = wins + wins.T

@@ -59,18 +59,11 @@ def draw_expression(
 ) -> Layer:
     """Return a head with eyes and mouth.
 
-    Parameters
-    ----------
-    gaze
-        Offset of the irises to the right and down, each -1 to 1.
-    lids
-        1 open, 0 closed.
-    smile
-        -1 to 1; it moves only the mouth.
-    jaw
-        0 closed, 1 open.
-    turn
-        Sideways shift of the features, units.
+    `gaze`: offset of the irises to the right and down, each -1 to 1.
+    `lids`: 1 open, 0 closed.
+    `smile`: -1 to 1; it moves only the mouth.
+    `jaw`: 0 closed, 1 open.
+    `turn`: sideways shift of the features, units.
     """
     face = replace(head, pixels=head.pixels.copy())
     for side in (-1.0, 1.0):

@@ -102,16 +102,10 @@ def measure_effects(
 ) -> Effects:
     """Compare every altered copy with its original.
 
-    Parameters
-    ----------
-    prediction
-        (n, k) predictions of the first pass on the unit scale; NaN without one.
-    scale
-        (k,) minimum and (k,) width of each target's range.
-    target
-        (n,) each clip's evaluated target.
-    vocabulary
-        The v cues; edits of other cues are left out.
+    `prediction`: (n, k) predictions of the first pass on the unit scale; NaN without one.
+    `scale`: (k,) minimum and (k,) width of each target's range.
+    `target`: (n,) each clip's evaluated target.
+    `vocabulary`: the v cues; edits of other cues are left out.
     """
     count, low, span = len(calls), *scale
     hidden: dict[str, list[Hidden]] = {kind: [] for kind in HIDDEN}

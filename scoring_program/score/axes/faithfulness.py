@@ -66,19 +66,10 @@ def gini_correlation(effects: Array, weights: Array, epsilon: float) -> Array:
     not their number. (Schechtman and Yitzhaki, "A measure of association based on
     Gini's mean difference", Communications in Statistics 16, 1987.)
 
-    Parameters
-    ----------
-    effects
-        (u,) >= 0.
-    weights
-        (m, u) one map a row; equal weights share their ranks.
-    epsilon
-        Smallest effect that counts, > 0. A single effect of this size counts half.
-
-    Returns
-    -------
-    NDArray
-        (m,) in (-1, 1).
+    `effects`: (u,) >= 0.
+    `weights`: (m, u) one map a row; equal weights share their ranks.
+    `epsilon`: smallest effect that counts, > 0. A single effect of this size counts half.
+    Returns (m,) in (-1, 1).
     """
     count = effects.size
     middle = (count + 1) / 2

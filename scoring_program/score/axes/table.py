@@ -85,14 +85,9 @@ class ClipAxes:
 def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: Array, constant: Array) -> ClipAxes:
     """Compute the axes' addends of the clips that count.
 
-    Parameters
-    ----------
-    truth
-        (n, k) labels on the unit scale.
-    prediction
-        (n, k) predictions on the unit scale; NaN for a failed clip.
-    constant
-        (k,) the constant baseline's predictions on the unit scale.
+    `truth`: (n, k) labels on the unit scale.
+    `prediction`: (n, k) predictions on the unit scale; NaN for a failed clip.
+    `constant`: (k,) the constant baseline's predictions on the unit scale.
     """
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low

@@ -43,14 +43,9 @@ def clip_text(
 ) -> TextNumbers:
     """Judge the texts.
 
-    Parameters
-    ----------
-    prediction
-        (n, k) predictions on the unit scale; NaN without one.
-    twins
-        n explanations of the jittered original, or None, and (n,) whether one was asked for.
-    settings
-        Vocabulary, targets, and the seed that draws the other clips.
+    `prediction`: (n, k) predictions on the unit scale; NaN without one.
+    `twins`: n explanations of the jittered original, or None, and (n,) whether one was asked for.
+    `settings`: vocabulary, targets, and the seed that draws the other clips.
     """
     vocabulary = vocabulary_of(settings)
     valid, fits = np.zeros(len(explanations), dtype=bool), np.zeros(len(explanations), dtype=bool)

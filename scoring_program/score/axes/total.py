@@ -29,20 +29,11 @@ def power_mean(axes: Mapping[str, Array], score: ExplanationScore, left_out: fro
 def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
     """Skill as a factor: ``clip((baseline - error) / (baseline - reference), 0, 1)``, the mean over targets.
 
-    Parameters
-    ----------
-    error
-        (b, k) absolute errors, summed.
-    baseline
-        (b, k) errors of the constant baseline.
-    reference
-        (b, k) errors that earn a skill factor of 1.
-
-    Returns
-    -------
-    NDArray
-        (b,) in [0, 1]. If the baseline is as good as the reference, a target counts 1 or 0: reference reached or
-        not.
+    `error`: (b, k) absolute errors, summed.
+    `baseline`: (b, k) errors of the constant baseline.
+    `reference`: (b, k) errors that earn a skill factor of 1.
+    Returns (b,) in [0, 1]. If the baseline is as good as the reference, a target counts 1 or 0: reference reached or
+    not.
     """
     room = baseline - reference
     usable = room > 1e-12

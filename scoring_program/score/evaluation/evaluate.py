@@ -157,14 +157,9 @@ def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxe
 def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: JuryRating | None = None) -> Evaluation:
     """Compute every number of a run.
 
-    Parameters
-    ----------
-    outcomes
-        One outcome for each clip of the reference; unreadable clips are left out here.
-    duration_s
-        Wall time of ingestion in seconds, >= 0.
-    jury
-        Rating of these explanations; None without one.
+    `outcomes`: one outcome for each clip of the reference; unreadable clips are left out here.
+    `duration_s`: wall time of ingestion in seconds, >= 0.
+    `jury`: rating of these explanations; None without one.
     """
     run = RunNumbers(jury.value if jury else 0.0, outcomes.failed, duration_s)
     counted = outcomes.only_counted()

@@ -56,14 +56,9 @@ class Moments(Sums):
 def moments(truth: Array, prediction: Array, constant: Array) -> Moments:
     """Prepare the addends of all sums.
 
-    Parameters
-    ----------
-    truth
-        (n, k) labels on the unit scale.
-    prediction
-        (n, k) predictions on the unit scale; NaN for a failed clip.
-    constant
-        (k,) the constant baseline's predictions on the unit scale.
+    `truth`: (n, k) labels on the unit scale.
+    `prediction`: (n, k) predictions on the unit scale; NaN for a failed clip.
+    `constant`: (k,) the constant baseline's predictions on the unit scale.
     """
     failed = np.isnan(prediction)
     centre = truth.mean(axis=0)  # with centred values, sums of squares lose no digits

@@ -54,14 +54,9 @@ class Design:
 def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rules, seed: str) -> Design:
     """Lay out a jury.
 
-    Parameters
-    ----------
-    clips
-        Ids, in the order of the first juror.
-    jurors
-        How many sheets, >= 1.
-    seed
-        Any text; the same text gives the same jury.
+    `clips`: ids, in the order of the first juror.
+    `jurors`: how many sheets, >= 1.
+    `seed`: any text; the same text gives the same jury.
     """
     luck = random.Random(f"{seed}: design")  # noqa: S311 - for fairness, not for secrecy
     order = list(range(len(final.finalists)))

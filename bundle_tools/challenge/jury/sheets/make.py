@@ -55,21 +55,11 @@ def make_jury(
 ) -> JuryFiles:
     """Write the sheets and the key of a jury; all of them or nothing.
 
-    Parameters
-    ----------
-    runs
-        Finalists, 2 to 26.
-    out
-        A folder that does not exist yet.
-    jurors, clips
-        Numbers, >= 1. Fewer clips are taken if the phase has fewer people.
-    seed
-        Any text; the same text gives the same jury.
-
-    Raises
-    ------
-    BundleError
-        If `out` exists, or something about the runs or clips is wrong.
+    `runs`: finalists, 2 to 26.
+    `out`: a folder that does not exist yet.
+    `jurors` and `clips`: numbers, >= 1. Fewer clips are taken if the phase has fewer people.
+    `seed`: any text; the same text gives the same jury.
+    Raises BundleError if `out` exists, or something about the runs or clips is wrong.
     """
     if out.exists():
         raise BundleError(f"{out}: exists already. Name another folder, so that its key is not lost.")

@@ -61,17 +61,9 @@ def judge(
     p-value counts twice (Bonferroni). Clips of one source stay together in a permutation, because neither their labels
     nor their features are independent.
 
-    Parameters
-    ----------
-    features
-        Feature -> one value per clip: finite numbers, or texts, which are ranked alphabetically.
-    targets
-        Target -> one label for each clip; targets with labels that are not finite are left out.
-
-    Returns
-    -------
-    Verdict or None
-        None if no feature or no target varies, or all clips have one source.
+    `features`: feature -> one value per clip: finite numbers, or texts, which are ranked alphabetically.
+    `targets`: target -> one label for each clip; targets with labels that are not finite are left out.
+    Returns None if no feature or no target varies, or all clips have one source.
     """
     draw = np.random.default_rng(SEED)
     drawn = draw.permutation(len(sources))[:MOST_CLIPS].tolist()

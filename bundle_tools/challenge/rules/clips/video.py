@@ -130,10 +130,7 @@ def describe(content: bytes) -> Video:
 def count_frames(content: bytes) -> tuple[int, str | None]:
     """Decode every frame, and the sound.
 
-    Returns
-    -------
-    fault : str or None
-        Why the decoder stopped, and at which frame, counted from 0; None if it reached the end.
+    Returns why the decoder stopped, and at which frame, counted from 0; None if it reached the end.
     """
     frames = 0
     try:

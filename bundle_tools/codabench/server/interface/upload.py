@@ -49,19 +49,10 @@ def upload(
 ) -> str:
     """Upload a zip without reporting it as complete; return the data set's key.
 
-    Parameters
-    ----------
-    kind
-        Such as "competition_bundle", "submission" or "input_data".
-    name
-        Unique among this account's data sets.
-    file_name
-        The name of the file when downloaded.
-
-    Raises
-    ------
-    ServerError
-        If the server refuses it, or if the received bytes differ.
+    `kind`: such as "competition_bundle", "submission" or "input_data".
+    `name`: unique among this account's data sets.
+    `file_name`: the name of the file when downloaded.
+    Raises ServerError if the server refuses it, or if the received bytes differ.
     """
     content = digest(path)
     announced = {

@@ -86,19 +86,10 @@ def read_first_impressions(
 ) -> FoundSet:
     """Read the data set from the folder it was downloaded to.
 
-    Parameters
-    ----------
-    root
-        The folder; archives may be packed or unpacked.
-    allow_incomplete
-        Whether labels without a clip and clips without labels are left out instead of refused.
-    allow_unknown_ages
-        Whether clips without an age rating are kept.
-
-    Raises
-    ------
-    BundleError
-        With all problems.
+    `root`: the folder; archives may be packed or unpacked.
+    `allow_incomplete`: whether labels without a clip and clips without labels are left out instead of refused.
+    `allow_unknown_ages`: whether clips without an age rating are kept.
+    Raises BundleError with all problems.
     """
     if not root.is_dir():
         raise BundleError(f"--source {root}: expected the folder with the downloaded files, found none.")

@@ -156,14 +156,9 @@ def other_moment(number: int, count: int) -> int:
 def paste(frame: Frame, replacement: Frame, mask: Mask) -> None:
     """Write a replacement, of whatever size, into the hidden part of a frame, in place.
 
-    Parameters
-    ----------
-    frame
-        RGB, shape (height, width, 3).
-    replacement
-        RGB, stretched over the whole frame.
-    mask
-        Hidden pixels, shape (height, width).
+    `frame`: RGB, shape (height, width, 3).
+    `replacement`: RGB, stretched over the whole frame.
+    `mask`: hidden pixels, shape (height, width).
     """
     height, width = frame.shape[:2]
     if replacement.shape != frame.shape:

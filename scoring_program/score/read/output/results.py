@@ -57,17 +57,10 @@ class Results:
 def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_phase: int) -> Results:
     """Read ``input/res``; with a key, only sealed results.
 
-    Parameters
-    ----------
-    clips_of_phase
-        Number of clips in the reference data, which limits the lines of a record.
-
-    Raises
-    ------
-    NotGradableError
-        If the submission is invalid, or its results are missing, damaged or untrusted.
-    OrganiserError
-        If ingestion stopped because of the organiser's data, or ran on data that do not fit the reference.
+    `clips_of_phase`: number of clips in the reference data, which limits the lines of a record.
+    Raises NotGradableError if the submission is invalid, or its results are missing, damaged or untrusted.
+    Raises OrganiserError if ingestion stopped because of the organiser's data, or ran on data that do not fit the
+    reference.
     """
     folder = open_results(root, key)
     problems: list[Problem] = []
