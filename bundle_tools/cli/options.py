@@ -6,7 +6,7 @@ import os
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
@@ -50,11 +50,14 @@ def add_command(
     )  # fmt: skip
 
 
+def add_path(parser: argparse.ArgumentParser, name: str, metavar: str, what: str, **more: Any) -> None:  # noqa: ANN401
+    """Add an option that takes files or folders; `more` are options of argparse."""
+    parser.add_argument(name, metavar=metavar, type=Path, help=what, **more)
+
+
 def add_bundle(parser: argparse.ArgumentParser) -> None:
     """Add `--bundle`, for commands that work on a bundle's folder."""
-    parser.add_argument(
-        "--bundle", metavar="DIR", type=Path, help="folder of the bundle (default: this one, else the checkout)"
-    )
+    add_path(parser, "--bundle", "DIR", "folder of the bundle (default: this one, else the checkout)")
 
 
 RUN = "a folder of `bundle run`, a submission's prediction output (folder or zip), or what `bundle server fetch` made"

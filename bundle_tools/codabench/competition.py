@@ -16,7 +16,6 @@ from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 
 DEFAULT_TIME_LIMIT_S = PhaseKeys.execution_time_limit
-DEFAULT_PRECISION = Column.precision
 
 
 @dataclass(frozen=True)
