@@ -50,7 +50,7 @@ def add_command(
     )  # fmt: skip
 
 
-def add_path(parser: argparse.ArgumentParser, name: str, metavar: str, what: str, **more: Any) -> None:  # noqa: ANN401
+def add_path(parser: argparse._ActionsContainer, name: str, metavar: str, what: str, **more: Any) -> None:  # noqa: ANN401
     """Add an option that takes files or folders; `more` are options of argparse."""
     parser.add_argument(name, metavar=metavar, type=Path, help=what, **more)
 

@@ -1,7 +1,5 @@
 """The one registry of score columns: scores.json, the leaderboard, the pages' tables and the report all read it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -5,8 +5,6 @@ wording; the report only sorts problems by whose fault they are. Problems record
 docs/error_codes.md lists the codes for people.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ disk: a failed run costs no attempt, so failing must not depend on labels. Messa
 because they may quote a label.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Write scores.json, with exactly the columns, and scores.txt for CodaLab v1; every file atomically."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

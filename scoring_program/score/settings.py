@@ -1,7 +1,5 @@
 """The settings of one phase's scoring: these classes are the keys of ``task.yaml`` of the reference data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
@@ -274,7 +272,7 @@ class Settings:
         """The main target."""
         return self.targets[self.names.index(self.main_target)]
 
-    def opened(self) -> Settings:
+    def opened(self) -> "Settings":
         """Return the same settings with everything shown, for organisers only."""
         return replace(self, report=replace(self.report, clips=True, truth=True, gallery=MOST_SHOWN))
 

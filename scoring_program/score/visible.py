@@ -1,7 +1,5 @@
 """Make participants' text safe to display: hidden characters appear as ⟦U+202E⟧."""
 
-from __future__ import annotations
-
 import re
 
 # Controls (except tab and newline), bidirectional overrides, zero-width signs, line separators, lone surrogates, tags.

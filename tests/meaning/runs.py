@@ -1,7 +1,5 @@
 """Runs submissions with the real programs; what was run before is not run again."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` runs every submission on several sets of clips."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Mapping, Sequence

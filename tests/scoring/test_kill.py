@@ -1,7 +1,5 @@
 """Killed at any moment: scoring leaves whole files or none, and what a killed ingestion leaves is never misjudged."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

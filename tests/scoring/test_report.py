@@ -1,7 +1,5 @@
 """The report: nothing secret in it, nothing alive in it, nothing outside it."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Drawings of the report: outlines are exact, seconds in their place, texts cut and marked without losing a sign."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The section on explanations: true to what was measured, best and worst first, and nothing where clips are closed."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import pairwise

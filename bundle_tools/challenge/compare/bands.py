@@ -6,8 +6,6 @@ without a band opens one. The next runs, in the order of totals, join it until a
 members; that run opens the next band. Hence no member of a band is above another, and bands are in the order of totals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Ranks of the same runs under other rules: if the order depends on the rule, the rule should not decide alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

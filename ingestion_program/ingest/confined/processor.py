@@ -1,7 +1,5 @@
 """Processor time of a run, and whether other programs delayed it, which is not the participant's fault."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

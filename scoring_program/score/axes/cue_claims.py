@@ -1,7 +1,5 @@
 """Cue claims against measured effects: without a cue claimed to raise the target, the prediction should fall."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Effects of hiding and editing on the predictions: the records of the second pass as arrays."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence

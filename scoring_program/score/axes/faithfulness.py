@@ -1,7 +1,5 @@
 """Faithfulness in space and time: hiding what an explanation marks most should change the prediction most."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Agreement with known causes: claims and maps against the causes of the label, on clips predicted well."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ An honest explanation of a biased model is implausible, so scoring plausibility 
 expect.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The table from which every axis is computed: each clip's addends, or their weighted sums."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The text axis: valid, consistent with the clip's own prediction and claims, and specific to this clip."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

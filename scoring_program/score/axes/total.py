@@ -1,7 +1,5 @@
 """The total: coverage times skill factor times a power mean of the axes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -3,8 +3,6 @@
 A place marked higher should change the prediction more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Diagnostics of how a submission explains; not scored, because each is easy to game."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

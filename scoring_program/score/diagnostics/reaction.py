@@ -4,8 +4,6 @@ A model with true claims reacts no more strongly than they say. A model that fal
 something is hidden, or when no face is found, reacts more: its effects then say nothing about the clip.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

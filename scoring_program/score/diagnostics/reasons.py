@@ -1,7 +1,5 @@
 """Right for the right reason: whether predictions are near the label and claims agree with its causes. Not scored."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 No share depends on a label, and none is scored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

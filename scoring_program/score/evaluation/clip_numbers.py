@@ -1,7 +1,5 @@
 """Axis values and measurements of single clips, for phases whose clips are open."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

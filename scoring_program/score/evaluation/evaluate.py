@@ -1,7 +1,5 @@
 """Evaluate one run: every column and every target's metrics, with intervals and the constant baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

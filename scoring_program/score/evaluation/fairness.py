@@ -12,8 +12,6 @@ independent. The rate ratio is what "disparate impact" and the four-fifths rule 
 1607.4 D) look at; it is also given for the labels, because a model is to blame only for what it adds.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -118,7 +116,7 @@ class Fairness:
     answered: float
     """Share of the clips with a prediction, 0 to 1."""
 
-    def coarse(self) -> Fairness:
+    def coarse(self) -> "Fairness":
         """Keep what participants of a closed phase may see: rounded summaries, without the median of the labels.
 
         Numbers from few people or few answers would reveal a person's group or a clip's label.

@@ -1,7 +1,5 @@
 """Cluster bootstrap: whole sources are drawn with replacement, because clips of one source are not independent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -8,8 +8,6 @@ possible value to each sum: an absolute and a squared error of the full range, a
 denominator of the concordance. So, by construction, failing one more clip never pays.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Noise of the answers, and the smallest effect that counts."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -3,8 +3,6 @@
 The platform can lose logs, so scoring repeats ingestion's problems in its log and report, from this one list.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Read one file written by others, and report all its problems at once."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

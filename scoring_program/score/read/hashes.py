@@ -1,7 +1,5 @@
 """Hashes of the reference data, on which a score depends besides the run."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Join results with the reference data: every reference clip gets exactly one outcome."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -48,7 +46,7 @@ class Outcomes:
         """(n,) whether a clip is scored, as all are except unreadable ones."""
         return np.array([status != "unreadable" for status in self.statuses], dtype=bool)
 
-    def only_counted(self) -> Outcomes:
+    def only_counted(self) -> "Outcomes":
         """Leave the unreadable clips out."""
         kept = np.flatnonzero(self.counted)
         return replace(

@@ -1,7 +1,5 @@
 """Strict JSON: no NaN, duplicate keys, deep nesting or oversized text; and typed access to values."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

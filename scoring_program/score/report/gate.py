@@ -1,7 +1,5 @@
 """The gate to the report: it reduces a scored run to what readers may see, before any section is built."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace

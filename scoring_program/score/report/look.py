@@ -1,7 +1,5 @@
 """Style, script, and a policy that allows only these two, for every page."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from dataclasses import dataclass

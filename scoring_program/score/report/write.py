@@ -1,7 +1,5 @@
 """Render the pages as texts; no file is written here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

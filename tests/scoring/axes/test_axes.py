@@ -3,8 +3,6 @@
 The simulated model reacts to a patch of cells that moves from clip to clip; twelve blocks of cells are hidden in turn.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

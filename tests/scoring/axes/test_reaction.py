@@ -1,7 +1,5 @@
 """Reaction size: by hand, where parts are missing, and when the flag is raised."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

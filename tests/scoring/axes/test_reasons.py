@@ -1,7 +1,5 @@
 """Right for the right reason: the four counts by hand, what is grounded, and who may see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Group gaps: properties first, then a table worked by hand, then agreement with scikit-learn, then coverage."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Readers of what others wrote answer rubbish with the declared errors, soon, and without eating memory."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

@@ -3,8 +3,6 @@
 All work on small pictures; `paste` brings the result to any size inside the mask.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cv2

@@ -1,7 +1,5 @@
 """The explanation of one clip, from the first pass or of a twin, reduced to its valid parts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ A submission's own files may lie beside them (the platform copies a submission i
 runs), so everything else is reported and otherwise ignored, whatever its name (score.read.output.planted).
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -4,8 +4,6 @@ The platform copies a submission into the output folder before ingestion runs, a
 prediction step may put more there. Names are text from a participant, and the count is bounded.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

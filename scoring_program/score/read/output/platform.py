@@ -4,8 +4,6 @@ Anybody with a bundle's key can seal a record. The worker's notes depend on no s
 considers the step finished. A container that outlives the step could still change them; docs/security.md has a remedy.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One line of ``probes.jsonl``: a call of the second pass on a clip or an altered copy of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """All records of ingestion, checked."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Facts about the run as a whole, from ``run.json``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

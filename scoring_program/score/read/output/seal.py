@@ -1,7 +1,5 @@
 """The seal of a manifest: proof that this bundle's ingestion program wrote it; see docs/output_format.md."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

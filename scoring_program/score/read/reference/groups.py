@@ -3,8 +3,6 @@
 No score depends on them. No message quotes a value, because group membership is confidential.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

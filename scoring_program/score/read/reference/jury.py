@@ -1,7 +1,5 @@
 """Ratings of a jury, by the hash of the rated explanations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

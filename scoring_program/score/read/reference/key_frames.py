@@ -3,8 +3,6 @@
 Problems with them are warnings for the organisers and do not affect scores.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 They are as secret as labels: no message quotes a value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path

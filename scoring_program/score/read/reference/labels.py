@@ -1,7 +1,5 @@
 """Read ``labels.csv``; mistakes are reported with line numbers, never with values."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

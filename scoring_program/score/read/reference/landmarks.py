@@ -3,8 +3,6 @@
 The organiser's tools compute them into ``landmarks.json`` beside the labels. No score depends on them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace
@@ -57,7 +55,7 @@ class Landmarks:
         """Return the landmarks of some kinds."""
         return tuple(item for item in self.items if item.kind in kinds)
 
-    def coarse(self, settings: Settings) -> Landmarks:
+    def coarse(self, settings: Settings) -> "Landmarks":
         """Keep what participants of a closed phase may see: the constant and solutions, rounded like intervals."""
         places = {column.key: spread_decimals(column, open_=False) for column in columns(settings)}
 

@@ -4,8 +4,6 @@ The drawing's viewBox is the grid itself, so every coordinate is an integer and 
 number of cells and the size of the picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

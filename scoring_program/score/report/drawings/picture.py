@@ -4,8 +4,6 @@ They are never decoded here: this process holds the labels and passes no bytes o
 encoded them from pixels.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 

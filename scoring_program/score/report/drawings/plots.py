@@ -1,7 +1,5 @@
 """Plots of predictions against true values; only for phases whose true values are open."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Seconds of a clip drawn as SVG: their weights, and which were hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A text in which the recognised cues are marked; the rest of a long text is shown on a click."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

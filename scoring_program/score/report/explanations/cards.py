@@ -1,7 +1,5 @@
 """The gallery: a few explanations shown in full."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Cues of one clip: the claimed effect, and the change when the cue was made neutral."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

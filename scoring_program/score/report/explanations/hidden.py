@@ -1,7 +1,5 @@
 """The second pass on one clip as drawings and numbers: hidden places and their effects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

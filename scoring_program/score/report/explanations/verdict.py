@@ -1,7 +1,5 @@
 """Whether one explanation held up, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

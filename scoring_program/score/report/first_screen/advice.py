@@ -1,7 +1,5 @@
 """What to fix first: the changes with the largest gains, each with its evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 

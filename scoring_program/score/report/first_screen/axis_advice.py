@@ -1,7 +1,5 @@
 """Advice on a low axis, with the figures behind it."""
 
-from __future__ import annotations
-
 from score.diagnostics.shortfalls import Shortfalls
 from score.report.numbers import percent
 

@@ -3,8 +3,6 @@
 They are computed only from numbers shown on the page, so they reveal nothing more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

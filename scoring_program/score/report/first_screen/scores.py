@@ -1,7 +1,5 @@
 """The first screen: every score with its bar and comparisons, and a verdict in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """How the run went, in a few facts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from score.read.outcomes import Outcomes
