@@ -46,10 +46,10 @@ def test_an_untouched_bundle_has_no_finding(tiny: Path) -> None:
     assert check(tiny) == []
 
 
-def test_zipping_by_hand_is_valid(tiny: Path) -> None:
-    archive = tiny.parent / "by_hand.zip"
-    zip_folder(tiny, archive)
-    assert check(archive) == []
+def zip_of(folder: Path) -> Path:
+    archive = folder.parent / "bundle.zip"
+    zip_folder(folder, archive)
+    return archive
 
 
 def picture(kind: str, mode: str = "RGB", size: tuple[int, int] = (8, 8)) -> bytes:
@@ -417,8 +417,7 @@ EXTRA_MEMBERS = [
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_every_mistake_in_the_zip_is_found(tiny: Path, subtests: pytest.Subtests) -> None:
-    good, bad = tiny.parent / "good.zip", tiny.parent / "bad.zip"
-    zip_folder(tiny, good)
+    good, bad = zip_of(tiny), tiny.parent / "bad.zip"
     for at, (code, extra) in enumerate(EXTRA_MEMBERS):
         with subtests.test(code, at=at):
             shutil.copy(good, bad)
@@ -429,8 +428,7 @@ def test_every_mistake_in_the_zip_is_found(tiny: Path, subtests: pytest.Subtests
 
 
 def test_an_encrypted_member_is_found(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     content = bytearray(archive.read_bytes())
     content[content.index(b"PK\x01\x02") + 8] |= 1
     archive.write_bytes(content)
@@ -438,9 +436,8 @@ def test_an_encrypted_member_is_found(tiny: Path) -> None:
 
 
 def test_an_enclosing_folder_is_found(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny.parent, archive)
-    assert codes(archive) == {"yaml-missing"}
+    zip_folder(tiny.parent, tiny / "bundle.zip")
+    assert codes(tiny / "bundle.zip") == {"yaml-missing"}
 
 
 def test_no_zip_at_all_is_a_finding(tmp_path: Path) -> None:
@@ -450,8 +447,7 @@ def test_no_zip_at_all_is_a_finding(tmp_path: Path) -> None:
 
 
 def test_a_damaged_member_is_a_finding(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     content = archive.read_bytes()
     at = content.index(b"solutions/half/model.py") + len("solutions/half/model.py")
     archive.write_bytes(content[:at] + bytes(8) + content[at + 8 :])
@@ -469,8 +465,7 @@ def test_a_damaged_data_set_is_a_finding(tiny: Path) -> None:
 
 
 def test_a_name_that_is_not_marked_as_utf8_is_found(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(write_files(tiny, {"pages/größe.md": "x"}), archive)
+    archive = zip_of(write_files(tiny, {"pages/größe.md": "x"}))
     assert check(archive) == []
     content = archive.read_bytes()
     for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
@@ -482,31 +477,27 @@ def test_a_name_that_is_not_marked_as_utf8_is_found(tiny: Path) -> None:
 
 
 def test_a_giant_yaml_in_a_zip_is_never_extracted(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(write_files(tiny, {"competition.yaml": COMPETITION + "#" * 50_000_000}), archive)
+    archive = zip_of(write_files(tiny, {"competition.yaml": COMPETITION + "#" * 50_000_000}))
     monkeypatch.setattr("bundle_tools.codabench.rules.extract", None)
     assert codes(archive) >= {"yaml-size"}
 
 
 def test_too_many_files_are_a_finding(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tiny.parent / "many.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     monkeypatch.setattr(zips, "MOST_MEMBERS", 10)
     assert codes(archive) == {"zip-crowded"}
 
 
 def test_many_small_bombs_are_one_bomb(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tiny, {f"zeros/{i}": bytes(100_000) for i in range(30)})
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     assert check(archive) == []
     monkeypatch.setattr(zips, "BOMB_BYTES", 2_000_000)
     assert codes(archive) == {"zip-bomb"}
 
 
 def test_files_that_share_their_bytes_are_found(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(write_files(tiny, {"a/x.txt": "1", "b/x.txt": "1"}), archive)
+    archive = zip_of(write_files(tiny, {"a/x.txt": "1", "b/x.txt": "1"}))
     content = archive.read_bytes()
     first, second = (content.index(name) - 30 for name in (b"a/x.txt", b"b/x.txt"))
     directory = content.index(b"PK\x01\x02", content.rindex(b"b/x.txt") - 50)
@@ -527,9 +518,8 @@ def test_impossible_paths_are_a_finding(tiny: Path, key: str, path: str) -> None
 
 
 def test_large_files_that_hold_something_are_no_bomb(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tiny.parent / "good.zip"
     noise = random.Random(1).randbytes(10_000)  # noqa: S311 - bytes that do not shrink
-    zip_folder(write_files(tiny, {"input_data/practice/noise.bin": noise}), archive)
+    archive = zip_of(write_files(tiny, {"input_data/practice/noise.bin": noise}))
     monkeypatch.setattr(zips, "BOMB_BYTES", 1000)
     monkeypatch.setattr(zips, "BOMB_MEMBER_BYTES", 1000)
     assert check(archive) == []
@@ -567,8 +557,7 @@ def test_every_part_of_the_data_is_looked_at(tiny: Path) -> None:
 
 
 def test_the_quota_is_held_against_folders_and_zips(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tiny.parent / "by_hand.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     monkeypatch.setattr(settings_of_sizes, "QUOTA_BYTES", 1000)
     for bundle, severity in ((tiny, "warning"), (archive, "error")):
         assert [(finding.code, finding.severity) for finding in check(bundle)] == [("zip-quota", severity)]
@@ -693,8 +682,7 @@ def test_code_of_a_foreign_zip_is_not_run(tiny: Path) -> None:
             "reference_data/practice/task.yaml": "task: practice",
         },
     )
-    archive = tiny.parent / "foreign.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     assert codes(archive) == {"program-unasked"}
 
 
