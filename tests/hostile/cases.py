@@ -117,10 +117,7 @@ def read_cases() -> dict[str, Case]:
 def read_case(name: str, content: dict[str, Any], *, in_table: bool = False) -> Case:
     """Make a case of its keys.
 
-    Raises
-    ------
-    ValueError
-        For a key that is not known.
+    Raises ValueError: for a key that is not known.
     """
     code = {key: content.pop(key) for key in CODE if key in content}
     rows, otherwise = content.pop("row"), content.pop("otherwise", {})

@@ -88,10 +88,7 @@ def noise_text(scores: Mapping[str, Sequence[Scores]]) -> str:
 def fill(template: str, figures: Mapping[str, str]) -> str:
     """Replace every ``{name}``.
 
-    Raises
-    ------
-    KeyError
-        For a name that has no figure.
+    Raises KeyError for a name that has no figure.
     """
     return re.sub(r"\{([a-z][\w.]*)\}", lambda found: figures[found[1]], template)
 
