@@ -87,11 +87,6 @@ class Case:
         """Where its files lie."""
         return HERE / self.name
 
-    @property
-    def model(self) -> str:
-        """Its `model.py`."""
-        return (self.folder / "model.py").read_text("utf-8") if self.source is None else self.source
-
     def at(self, level: str) -> Verdict | None:
         """Return the verdict at `level`; None where none is promised."""
         if level in self.elsewhere:
