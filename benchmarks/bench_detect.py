@@ -53,9 +53,7 @@ class Measured:
     role: str
     """``altered``, ``matched`` or ``plain``."""
     person: str
-    """The person in the clip."""
     seen: Seen
-    """What was measured."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +61,8 @@ class Row:
     """One line of the table."""
 
     intervention: str
-    """The intervention."""
     people: int
-    """Persons."""
     calls: int
-    """Altered calls."""
     matched: dict[str, detectors.Area]
     """By detector, against plain clips with the same cues; empty without such clips."""
     naive: dict[str, detectors.Area]
@@ -184,12 +179,7 @@ def main() -> int:
 def report(found: Sequence[Measured], each: Callable[..., Iterable[Row]] = map) -> bool:
     """Print the table and all figures with their limits; return whether all hold.
 
-    Parameters
-    ----------
-    found
-        What was measured.
-    each
-        Applies a function to every item, as `map` does.
+    `each`: applies a function to every item, as `map` does.
     """
     by_name: dict[str, list[Measured]] = {}
     for one in found:

@@ -98,17 +98,7 @@ def _lines(title: str) -> Progress:
 def confirm(plan: Sequence[str], *, yes: bool) -> None:
     """Print the planned changes, and ask whether to continue.
 
-    Parameters
-    ----------
-    plan
-        One line per change.
-    yes
-        Whether --yes was given.
-
-    Raises
-    ------
-    BundleError
-        If the answer is no, or if there is no terminal.
+    `yes`: whether --yes was given. Raises BundleError if the answer is no, or if there is no terminal.
     """
     for line in plan:
         say(line)

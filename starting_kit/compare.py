@@ -25,10 +25,7 @@ class Incomparable(Exception):
 def compare(folders: Sequence[Path]) -> list[str]:
     """Compare runs with the first one; return the lines to print.
 
-    Raises
-    ------
-    Incomparable
-        With every reason why they cannot be compared.
+    Raises Incomparable with every reason why they cannot be compared.
     """
     read = {folder: _read_run(folder) for folder in folders}
     problems = [found for found in read.values() if isinstance(found, str)]
@@ -67,14 +64,7 @@ def _read_run(folder: Path) -> ClipScores | str:
 def _table(names: Sequence[str], runs: Sequence[ClipScores], *, enough: bool) -> list[str]:
     """Return a line per score, and two lines with how often each run is better or worse than the first.
 
-    Parameters
-    ----------
-    names
-        Names of the runs.
-    runs
-        As many runs, all over the same clips.
-    enough
-        Whether there are enough clips to compare.
+    `enough`: whether there are enough clips to compare.
     """
     first = runs[0]
     usual = [column_values(run, np.ones((1, first.groups))) for run in runs]

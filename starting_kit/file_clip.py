@@ -18,17 +18,7 @@ class FileClip:
     def __init__(self, path: str | Path, transcript: str = "") -> None:
         """Read size and length; pixels and sound are decoded on demand.
 
-        Parameters
-        ----------
-        path
-            A video file.
-        transcript
-            Words spoken in it.
-
-        Raises
-        ------
-        ingest.media.video.UnreadableClip
-            If the file cannot be decoded.
+        Raises ingest.media.video.UnreadableClip if the file cannot be decoded.
         """
         self.path = Path(path)
         self.transcript = transcript

@@ -31,10 +31,7 @@ LOOKED_FOR = "names, sizes, secrets, syntax, imports, class Model"
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line asks for.
 
-    Returns
-    -------
-    int
-        0 for success, 1 if the submission needs correcting, 2 for a wrong command.
+    Returns 0 for success, 1 if the submission needs correcting, 2 for a wrong command.
     """
     speak_utf8()
     given = sys.argv[1:] if arguments is None else arguments

@@ -44,15 +44,7 @@ class Once:
     """Passes on what the two programs print, but each problem only once."""
 
     def __init__(self, say: Say, known: Container[str]) -> None:
-        """Start with no problem shown.
-
-        Parameters
-        ----------
-        say
-            Receives the lines.
-        known
-            Codes of the problems shown before the run.
-        """
+        """Start with no problem shown; `known`: codes of those shown before the run."""
         self.levels: Counter[str] = Counter()
         """How many problems scoring listed as ERROR, how many as WARNING."""
         self._say = say
@@ -105,10 +97,7 @@ class Screen:
 def new_folder(submission: Path, name: str | None) -> Path:
     """Return the folder of a run: `runs/NAME`, by default the submission's name, numbered from the second run on.
 
-    Raises
-    ------
-    Refused
-        If a run of that name exists.
+    Raises Refused if a run of that name exists.
     """
     if name is not None:
         if (RUNS / name).exists():
@@ -123,18 +112,9 @@ def new_folder(submission: Path, name: str | None) -> Path:
 def run(submission: Path, checked: CheckResult, out: Path, clips: int | None, say: Say) -> bool:
     """Predict, explain and score; return whether there are scores.
 
-    Parameters
-    ----------
-    submission
-        A folder or a zip.
-    checked
-        Result of its check, without an error that keeps it from running. Of a folder, only packed files run.
-    out
-        A new folder: `input/` holds what scoring read, `output/` what it wrote.
-    clips
-        How many of the first clips to run; None for all.
-    say
-        Receives what the programs print.
+    `checked`: result of its check, without an error that keeps it from running. Of a folder, only packed files run.
+    `out`: a new folder: `input/` holds what scoring read, `output/` what it wrote.
+    `clips`: how many of the first clips to run; None for all.
     """
     with tempfile.TemporaryDirectory() as scratch:
         unpacked = Path(scratch) / "submission"
@@ -212,14 +192,7 @@ def first_clips(folder: Path, number: int) -> set[str]:
 def cut(folder: Path, target: Path, clips: set[str]) -> None:
     """Write a copy of a phase's input or reference data for only some of its clips.
 
-    Parameters
-    ----------
-    folder
-        The data.
-    target
-        A new folder.
-    clips
-        Ids of the clips to keep. Tables without clip ids are left out.
+    `clips`: ids of the clips to keep. Tables without clip ids are left out.
     """
     target.mkdir(parents=True)
     names, entries = set(clips), list[dict[str, Any]]()

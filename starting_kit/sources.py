@@ -58,12 +58,7 @@ class Finding:
 def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iterator[Finding]:
     """Yield the findings of the source files, which are parsed but never run.
 
-    Parameters
-    ----------
-    names
-        All files of the submission, as paths below its folder.
-    contents
-        Contents of the Python files among them.
+    `names`: all files of the submission, as paths below its folder.
     """
     own = {PurePosixPath(name).parts[0].removesuffix(".py") for name in names}
     sources: dict[str, ast.Module] = {}
@@ -90,10 +85,7 @@ def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iter
 def _run(tree: ast.AST, *, inside: bool = True) -> Iterator[ast.AST]:
     """Yield the nodes that the platform may run, in the order of `ast.walk`.
 
-    Parameters
-    ----------
-    inside
-        Whether to include nodes inside functions and classes.
+    `inside`: whether to include nodes inside functions and classes.
     """
     ahead = deque([tree])
     while ahead:

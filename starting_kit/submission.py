@@ -82,10 +82,7 @@ class CheckResult:
 def check(submission: Path) -> CheckResult:
     """Find every problem of a submission without running it.
 
-    Parameters
-    ----------
-    submission
-        A folder with `model.py`, or a zip of its content.
+    `submission`: a folder with `model.py`, or a zip of its content.
     """
     if submission.is_dir():
         return _folder(submission, [])
@@ -98,10 +95,7 @@ def check(submission: Path) -> CheckResult:
 def require(submission: Path) -> None:
     """Refuse a path that is neither a folder nor a zip.
 
-    Raises
-    ------
-    Refused
-        If it is something else.
+    Raises Refused if it is something else.
     """
     if not submission.exists():
         raise Refused(f"{submission} does not exist below {Path.cwd()}")
@@ -112,15 +106,7 @@ def require(submission: Path) -> None:
 
 
 def pack(submission: Path, checked: CheckResult) -> bytes:
-    """Return a folder as a zip; the same folder always gives the same bytes.
-
-    Parameters
-    ----------
-    submission
-        The folder.
-    checked
-        Result of its check.
-    """
+    """Return a folder as a zip; the same folder always gives the same bytes."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in checked.packed:

@@ -54,14 +54,7 @@ def read_labelled(folder: Path) -> Labelled:
 def measure_all(measure: Callable[[tuple[Path, str]], Numbers], data: Labelled, workers: int) -> Numbers:
     """Measure all clips in parallel, and print progress: on a terminal in one line, elsewhere every ten seconds.
 
-    Parameters
-    ----------
-    measure
-        Computes a clip's features from (file, transcript); a module-level function, since processes call it.
-    data
-        The clips.
-    workers
-        Number of processes.
+    `measure`: computes a clip's features from (file, transcript); a module-level function, since processes call it.
     """
     found: list[Numbers] = []
     told_s, terminal = time.monotonic(), sys.stdout.isatty()
@@ -79,10 +72,7 @@ def measure_all(measure: Callable[[tuple[Path, str]], Numbers], data: Labelled, 
 def errors_of_unseen(fit: Fit, values: Numbers, data: Labelled) -> tuple[Numbers, Numbers]:
     """Cross-validate over people: fit without some of them and predict those, until each was left out once.
 
-    Returns
-    -------
-    ours, constant
-        Mean absolute errors, (k,) each: of the fit, and of always answering the training mean.
+    Returns mean absolute errors, (k,) each: of the fit, and of always answering the training mean.
     """
     ours, constant = np.empty_like(data.labels), np.empty_like(data.labels)
     folds = GroupKFold(min(FOLDS, len(set(data.sources))))
@@ -95,12 +85,7 @@ def errors_of_unseen(fit: Fit, values: Numbers, data: Labelled) -> tuple[Numbers
 def say_skill(data: Labelled, errors: tuple[Numbers, Numbers] | None) -> None:
     """Print the error for people left out of training, and warn if there are few clips.
 
-    Parameters
-    ----------
-    data
-        The training data.
-    errors
-        As returned by `errors_of_unseen`; None if there is only one person.
+    `errors`: as returned by `errors_of_unseen`; None if there is only one person.
     """
     clips, people = len(data.clips), len(set(data.sources))
     print(f"Trained on {clips} clips of {people} people or source videos.")

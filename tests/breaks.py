@@ -261,10 +261,11 @@ class Workshop:
         self._root = Path(shutil.copytree(ROOT, folder, ignore=_not_needed, symlinks=True))
         self._suite = suite
 
-    def survey(self) -> Survey:
-        """Run all tests once, with nothing broken."""
-        self._call("tests", "-n", "auto", f"--junitxml={self._root}/survey.xml")
-        failing, seconds = [], dict.fromkeys((self._name(path) for path in self._root.rglob("tests/**/test_*.py")), 0.0)
+    def survey(self, folders: Sequence[str]) -> Survey:
+        """Run all tests of these folders once, with nothing broken."""
+        self._call(*folders, "-n", "auto", f"--junitxml={self._root}/survey.xml")
+        paths = [path for folder in folders for path in (self._root / folder).rglob("test_*.py")]
+        failing, seconds = [], dict.fromkeys(map(self._name, paths), 0.0)
         for case in ElementTree.parse(self._root / "survey.xml").iter("testcase"):  # noqa: S314 - our own file
             # A file that cannot be imported has its name alone; a class of tests follows its file.
             name = re.sub(r"(\btest_\w+)\..*", r"\1", case.get("classname") or case.get("name") or "")
@@ -340,7 +341,7 @@ def _not_needed(folder: str, names: list[str]) -> set[str]:
 
 def _in_order(one: Break, survey: Survey, only_near: bool) -> list[list[str]]:
     """Give the files of tests in the order in which they are asked: importers of what is broken, quick, near, all."""
-    folders = next(tests for start, tests in _NEAR.items() if one.file.startswith(start))
+    folders = _near(one)
     files = sorted(survey.seconds, key=lambda file: survey.seconds[file])
     near = [file for file in files if file.startswith(tuple(f"{folder}/" for folder in folders))]
     importers = [file for file in near if _imports(file, one.file)]
@@ -354,6 +355,10 @@ def _in_order(one: Break, survey: Survey, only_near: bool) -> list[list[str]]:
         fresh.append([file for file in group if file not in asked])
         asked.update(group)
     return [group for group in fresh if group]
+
+
+def _near(one: Break) -> tuple[str, ...]:
+    return next(tests for start, tests in _NEAR.items() if one.file.startswith(start))
 
 
 def _imports(test: str, broken: str) -> bool:
@@ -411,7 +416,7 @@ def main() -> int:
     found = 0
     with tempfile.TemporaryDirectory(prefix="breaks-") as folder:
         shops = [Workshop(Path(folder) / str(number), given.suite) for number in range(given.workers)]
-        survey = shops[0].survey()
+        survey = shops[0].survey(sorted({near for one in breaks for near in _near(one)}) if given.near else ["tests"])
         print(f"{len(survey.failing)} tests fail here without any break and tell nothing", *survey.failing, sep="\n  ")
         for result in run(breaks, shops, survey, given.near):
             found += bool(result.found_by)

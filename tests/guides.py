@@ -36,14 +36,7 @@ def shell_blocks(guide: str) -> list[str]:
 def run_script(script: str, folder: Path, programs: Path) -> subprocess.CompletedProcess[str]:
     """Run a script in a folder, up to the first line that fails; what it printed comes first, then what `bundle` did.
 
-    Parameters
-    ----------
-    script
-        Lines of shell. `bundle` is called in this process, and scripts of Python are run by a warm one.
-    folder
-        Where it runs.
-    programs
-        A new folder for the two.
+    `script`: lines of shell. `bundle` is called in this process, and scripts of Python are run by a warm one.
     """
     programs.mkdir()
     for name in ("bundle", "python3"):

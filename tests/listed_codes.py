@@ -1,7 +1,5 @@
 """The codes as ``docs/error_codes.md`` lists them for people."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

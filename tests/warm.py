@@ -88,18 +88,11 @@ def start(
 ) -> Running:
     """Start a script.
 
-    Parameters
-    ----------
-    script
-        A Python file; its folder comes first on `sys.path`, as for `python3 FILE`.
-    arguments
-        The rest of `sys.argv`.
-    cwd
-        Where it runs; here without it.
-    environment
-        All its variables; those of this process without it.
-    bare_root
-        Whether a root loses all capabilities, as in the platform's containers.
+    `script`: a Python file; its folder comes first on `sys.path`, as for `python3 FILE`.
+    `arguments`: the rest of `sys.argv`.
+    `cwd`: where it runs; here without it.
+    `environment`: all its variables; those of this process without it.
+    `bare_root`: whether a root loses all capabilities, as in the platform's containers.
     """
     folder = tempfile.TemporaryDirectory(prefix="warm-")
     variables = dict(os.environ if environment is None else environment)

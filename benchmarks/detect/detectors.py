@@ -26,9 +26,7 @@ class Area:
     value: float
     """0.5 is chance."""
     low: float
-    """Lower end."""
     high: float
-    """Upper end."""
 
     def __str__(self) -> str:
         """Return it as in the table."""
@@ -40,11 +38,8 @@ class Sample:
     """Calls of one intervention with their measurements."""
 
     seen: Sequence[Seen]
-    """One for each call."""
     altered: npt.NDArray[np.bool_]
-    """Which calls are altered."""
     person: npt.NDArray[np.str_]
-    """The person in each."""
 
 
 def by_hand(train: Sample, test: Sample) -> Scores:

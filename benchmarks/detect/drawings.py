@@ -34,7 +34,6 @@ class Drawn:
     person: str
     """Opaque name of the person."""
     transcript: str
-    """What is said."""
     folder: Path
     """Holds ``plain.mp4``, ``exchange.mp4``, ``exchanges.json`` and one file for each of the exchanges."""
     exchanged: dict[str, tuple[str, ...]]
@@ -44,14 +43,7 @@ class Drawn:
 def draw(folder: Path, *, clips: int, seed: int, workers: int) -> list[Drawn]:
     """Return drawn clips, two of each person; existing clips in `folder` are not drawn again.
 
-    Parameters
-    ----------
-    folder
-        Where they are kept, separately for each version of the generator.
-    clips, seed
-        As in `bundle_tools.synthetic.dataset.plan`.
-    workers
-        Number of processes.
+    `folder`: where they are kept, separately for each version of the generator.
     """
     members = plan("final", clips=clips, seed=seed)
     make = partial(_make, folder / f"{_version()}-{seed}-{clips}")

@@ -38,7 +38,6 @@ class Shown:
     clip_id: str
     """Id of the clip that it is made from."""
     person: str
-    """The person in the clip."""
     clip: ClipSource
     """The clip as served to the model."""
     parts: tuple[Part, ...]
@@ -95,13 +94,7 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
 
 
 def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws) -> Iterator[Shown]:
-    """Yield every operator for filmed clips on a drawn clip whose second drawing is not used, and the clip itself.
-
-    Parameters
-    ----------
-    phase
-        All clips, which lend words, voice and light.
-    """
+    """Yield every operator for filmed clips on a drawn clip whose second drawing is not used, and the clip itself."""
     exchange = _exchange_of(drawn)
     face = tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])
     corners = np.array([corner for part in face for corner in part.outline])
@@ -124,15 +117,7 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws)
 
 
 def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Draws) -> Iterator[Shown]:
-    """Yield every rendered copy of a phase, the same file as a clip of its own, and the clip it is a copy of.
-
-    Parameters
-    ----------
-    footage
-        Footage of the phase.
-    people
-        Person by clip.
-    """
+    """Yield every rendered copy of a phase, the same file as a clip of its own, and the clip it is a copy of."""
     for clip in footage.clips:
         exchange = footage.exchanges[clip.clip_id]
         face = tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])

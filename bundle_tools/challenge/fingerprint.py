@@ -20,17 +20,7 @@ def fingerprint(given: Dataset, wanted: Dataset) -> str:
 
     For clips, the hashes in their list are used, which `bundle check` compares with the files.
 
-    Parameters
-    ----------
-    given
-        Input data.
-    wanted
-        Reference data.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
+    Returns 64 hexadecimal digits.
     """
     inputs, reference = read_settings(given) or {}, read_settings(wanted) or {}
     score = reference.get("explanation_score")

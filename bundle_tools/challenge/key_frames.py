@@ -27,24 +27,8 @@ Pixels = NDArray[np.uint8]
 def write_key_frames(clips: Iterable[tuple[str, Path]], folder: Path, progress: Progress | None = None) -> int:
     """Write `folder/key_frames.csv` and `folder/key_frames/<clip_id>.jpg`, and remove earlier pictures.
 
-    Parameters
-    ----------
-    clips
-        (clip id, video) of every clip.
-    folder
-        The reference data of the phase.
-    progress
-        Progress callback, called per clip.
-
-    Returns
-    -------
-    int
-        Bytes of all pictures.
-
-    Raises
-    ------
-    BundleError
-        With every clip that cannot be decoded; nothing is written then.
+    `clips`: (clip id, video) of every clip. Returns bytes of all pictures. Raises BundleError with every clip that
+    cannot be decoded; nothing is written then.
     """
     videos = sorted(clips)
     pictures: dict[str, tuple[bytes, float]] = {}

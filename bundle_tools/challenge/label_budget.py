@@ -13,10 +13,7 @@ GAIN_ALLOWED = 0.02
 def bits_of(columns: Iterable[Mapping[str, Any]]) -> float:
     """Return the most bits about labels in a closed report: log2 of the number of values that each score can take.
 
-    Parameters
-    ----------
-    columns
-        Score columns that depend on labels; the interval of the first one is shown, too.
+    `columns`: score columns that depend on labels; the interval of the first one is shown, too.
     """
     bits = 0.0
     for number, column in enumerate(columns):
@@ -34,14 +31,8 @@ def gain(scores: int, labels: int, submissions: float) -> float:
     and so sqrt(1 - q/N) of the absolute error. Least squares from released answers: Dinur & Nissim, *Revealing
     information while preserving privacy*, PODS 2003.
 
-    Parameters
-    ----------
-    scores
-        Scores of one submission that depend on labels.
-    labels
-        N, clips times targets, >= 1.
-    submissions
-        Submissions allowed to one participant, >= 1; inf for any number.
+    `labels`: N, clips times targets, >= 1. `submissions`: submissions allowed to one participant, >= 1; inf for any
+    number.
     """
     return (1 - SKILL_BEFORE) * (1 - sqrt(max(0.0, 1 - scores * (submissions - 1) / labels)))
 

@@ -13,21 +13,8 @@ from score.pipeline import page_again
 def make_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
     """Make the page.
 
-    Parameters
-    ----------
-    run
-        Output of ingestion.
-    phase
-        Phase whose scoring program and reference data are used.
-    scratch
-        An empty folder.
-    full
-        Whether single clips and labels are shown even if the phase closes them.
-
-    Raises
-    ------
-    BundleError
-        When the phase lacks something, or the run cannot be scored, with the reasons.
+    `full`: whether single clips and labels are shown even if the phase closes them. Raises BundleError when the phase
+    lacks something, or the run cannot be scored, with the reasons.
     """
     reference = use_scoring_program(phase, scratch)
     source = scoring_input(scratch / "input", reference, run.folder)

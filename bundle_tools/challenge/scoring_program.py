@@ -11,22 +11,8 @@ from bundle_tools.errors import BundleError
 def use_scoring_program(phase: Phase, scratch: Path) -> Path:
     """Make `score` importable, and return the reference data that belong to it.
 
-    Parameters
-    ----------
-    phase
-        Phase whose program and data are used.
-    scratch
-        A folder where zips are unpacked.
-
-    Returns
-    -------
-    Path
-        The folder of the reference data.
-
-    Raises
-    ------
-    BundleError
-        When the phase has no scoring program of this project, or no reference data.
+    Returns the folder of the reference data. Raises BundleError when the phase has no scoring program of this project,
+    or no reference data.
     """
     program, reference = unpacked(phase.task.scoring_program, scratch), unpacked(phase.task.reference_data, scratch)
     if program is None or reference is None or not (program / "score" / "columns.py").is_file():
@@ -47,19 +33,7 @@ def use_own_scoring_program() -> None:
 def scoring_input(source: Path, reference: Path, results: Path) -> Path:
     """Arrange data as the scoring program expects them, without copying.
 
-    Parameters
-    ----------
-    source
-        The folder to make.
-    reference
-        The folder of the reference data.
-    results
-        Output of ingestion.
-
-    Returns
-    -------
-    Path
-        The folder, for ``prepare`` and ``page_again``.
+    Returns the folder, for ``prepare`` and ``page_again``.
     """
     source.mkdir()
     (source / "ref").symlink_to(reference.resolve())

@@ -8,7 +8,7 @@ from bundle_tools.challenge.build import Options, build
 from bundle_tools.challenge.build.contents import TRAINING_CLIPS
 from bundle_tools.challenge.build.training import FOLDER, needs_training_set, training_set
 from bundle_tools.cli.data.baselines import compute_again
-from bundle_tools.cli.options import add_bundle, add_command, moment, workers
+from bundle_tools.cli.options import add_bundle, add_command, add_path, moment, workers
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import progress_bar, say
 
@@ -24,9 +24,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         commands, "build", "Check the bundle, then write the zip to upload.",
         '\n--start "2026-12-01 12:00:00" --image you/challenge:1.0',
     )  # fmt: skip
-    build.add_argument(
-        "--out", metavar="FILE", type=Path, default=Path("dist/bundle.zip"), help="the zip (default: dist/bundle.zip)"
-    )
+    add_path(build, "--out", "FILE", "the zip (default: dist/bundle.zip)", default=Path("dist/bundle.zip"))
     build.add_argument(
         "--start",
         metavar="TIME",
@@ -43,9 +41,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--wheels", action="store_true", help="pack the programs' packages too, for containers without a network"
     )
     training = build.add_mutually_exclusive_group()
-    training.add_argument(
-        "--training", type=Path, metavar="DIR",
-        help="publish this labelled set in place of public_data/ (default: replace a sample of drawn clips with a set "
+    add_path(
+        training, "--training", "DIR",
+        "publish this labelled set in place of public_data/ (default: replace a sample of drawn clips with a set "
         f"of {TRAINING_CLIPS}, generated once in a few minutes and kept in {FOLDER}/)",
     )  # fmt: skip
     training.add_argument(
@@ -78,7 +76,6 @@ def _image(text: str) -> str:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-
     root = find_root(arguments.bundle)
     options = Options(
         out=arguments.out,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bundle_tools.challenge.check import check
-from bundle_tools.cli.options import add_command
+from bundle_tools.cli.options import add_command, add_path
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -19,13 +19,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     check = add_command(
         commands, "check", "List everything that is wrong with a bundle, with the fix.", "\ndist/bundle.zip"
     )
-    check.add_argument(
-        "path",
-        metavar="PATH",
-        type=Path,
-        nargs="?",
-        help="folder or zip (default: the bundle in this folder, else the checkout)",
-    )
+    add_path(check, "path", "PATH", "folder or zip (default: the bundle in this folder, else the checkout)", nargs="?")
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
     check.set_defaults(action=_check)
 

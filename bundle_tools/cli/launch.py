@@ -1,13 +1,12 @@
 """`bundle launch`: what must be settled before the event begins, and a datasheet of the data."""
 
 import argparse
-from pathlib import Path
 
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.launch.datasheet import datasheet
 from bundle_tools.challenge.launch.facts import FILE, read_facts
 from bundle_tools.challenge.launch.items import items
-from bundle_tools.cli.options import add_bundle, add_command
+from bundle_tools.cli.options import add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules import clock
 from bundle_tools.console import progress_bar, say
@@ -20,9 +19,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     launch = add_command(
         commands, "launch", "List what must be settled before the challenge begins.", "\n--datasheet datasheet.md"
     )
-    launch.add_argument(
-        "--datasheet", type=Path, metavar="FILE", help="also write a datasheet of the data, in Markdown"
-    )
+    add_path(launch, "--datasheet", "FILE", "also write a datasheet of the data, in Markdown")
     add_bundle(launch)
     launch.set_defaults(action=_launch)
 

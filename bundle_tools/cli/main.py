@@ -68,10 +68,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
-    Returns
-    -------
-    int
-        0 on success; 1 on failure, with the reason on the last line; 130 when interrupted.
+    Returns 0 on success; 1 on failure, with the reason on the last line; 130 when interrupted.
     """
     if argv is None:  # a signal ends it like Ctrl-C, including all child processes
         signal.signal(signal.SIGTERM, signal.default_int_handler)

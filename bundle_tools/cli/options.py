@@ -6,7 +6,7 @@ import os
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,18 +38,9 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a command.
 
-    Parameters
-    ----------
-    commands
-        Subparsers of `bundle` or of one of its commands.
-    name
-        Its full name, such as "jury make".
-    does
-        What it does: one sentence in the imperative.
-    example
-        Its arguments as typed; several lines are several examples.
-    more
-        Further text after the options.
+    `commands`: subparsers of `bundle` or of one of its commands.
+    `name`: its full name, such as "jury make".
+    `example`: its arguments as typed; several lines are several examples.
     """
     lines = "\n".join(f"  bundle {name} {line}".rstrip() for line in example.split("\n"))
     ending = f"Example:\n{lines}\n" + (f"\n{more.strip()}\n" if more else "")
@@ -59,11 +50,14 @@ def add_command(
     )  # fmt: skip
 
 
+def add_path(parser: argparse._ActionsContainer, name: str, metavar: str, what: str, **more: Any) -> None:  # noqa: ANN401
+    """Add an option that takes files or folders; `more` are options of argparse."""
+    parser.add_argument(name, metavar=metavar, type=Path, help=what, **more)
+
+
 def add_bundle(parser: argparse.ArgumentParser) -> None:
     """Add `--bundle`, for commands that work on a bundle's folder."""
-    parser.add_argument(
-        "--bundle", metavar="DIR", type=Path, help="folder of the bundle (default: this one, else the checkout)"
-    )
+    add_path(parser, "--bundle", "DIR", "folder of the bundle (default: this one, else the checkout)")
 
 
 RUN = "a folder of `bundle run`, a submission's prediction output (folder or zip), or what `bundle server fetch` made"

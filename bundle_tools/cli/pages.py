@@ -1,10 +1,9 @@
 """`bundle pages`: figures on pages and guides, computed anew from settings, data and programs."""
 
 import argparse
-from pathlib import Path
 
 from bundle_tools.challenge.figures.pages import Figures, look_through, open_bundle, told
-from bundle_tools.cli.options import add_bundle, add_command
+from bundle_tools.cli.options import add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -13,13 +12,7 @@ from bundle_tools.errors import BundleError
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     pages = add_command(commands, "pages", "Bring the figures on pages and guides up to date.", "\n--check")
-    pages.add_argument(
-        "path",
-        type=Path,
-        nargs="*",
-        metavar="PATH",
-        help="Markdown files (default: pages/, README.md, the kit's, docs/)",
-    )
+    add_path(pages, "path", "PATH", "Markdown files (default: pages/, README.md, the kit's, docs/)", nargs="*")
     pages.add_argument("--check", action="store_true", help="write nothing; exit with 1 if anything is stale")
     pages.add_argument("--names", action="store_true", help="list the names that marks can hold, with their figures")
     add_bundle(pages)
@@ -27,7 +20,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _pages(arguments: argparse.Namespace) -> int:
-
     draft = open_bundle(find_root(arguments.bundle))
     if arguments.names:
         for name, value in Figures(draft).names().items():

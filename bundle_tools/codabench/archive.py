@@ -28,10 +28,7 @@ def zip_folder(folder: Path, target: Path) -> None:
 
     Links are followed, as the platform follows them.
 
-    Raises
-    ------
-    BundleError
-        When the name of a file is not UTF-8: a zip cannot hold it.
+    Raises BundleError when the name of a file is not UTF-8: a zip cannot hold it.
     """
     paths = sorted(folder.rglob("*"))
     for path in paths:
@@ -55,17 +52,8 @@ def printable(name: PurePath) -> str:
 def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_members: int = MOST_MEMBERS) -> None:
     """Extract as the platform does: plain files without execute bits, never a link.
 
-    Parameters
-    ----------
-    most_bytes
-        Most bytes, unpacked; None for no limit.
-    most_members
-        Most files and folders.
-
-    Raises
-    ------
-    BundleError
-        When the file is not a readable zip, or exceeds a limit.
+    `most_bytes`: most bytes, unpacked; None for no limit. `most_members`: most files and folders. Raises BundleError
+    when the file is not a readable zip, or exceeds a limit.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -95,10 +83,7 @@ def place(source: Path, folder: Path, scratch: Path) -> None:
 def write_deterministic(target: Path, entries: Iterable[Entry]) -> None:
     """Write a zip whose bytes depend on names and contents alone (sorted, fixed time, fixed mode).
 
-    Parameters
-    ----------
-    entries
-        Name inside the zip, and the file to read or the content itself.
+    `entries`: name inside the zip, and the file to read or the content itself.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with replaced(target) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
@@ -114,21 +99,9 @@ def write_deterministic(target: Path, entries: Iterable[Entry]) -> None:
 def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[dict[str, str], list[Entry]]:
     """Replace each folder by a zip.
 
-    Parameters
-    ----------
-    folders
-        Their names in `competition.yaml`.
-    loose
-        All files.
-    scratch
-        Where the zips are written.
-
-    Returns
-    -------
-    zipped : dict of str to str
-        Name of the folder in `competition.yaml` -> name of its zip.
-    packed : list of Entry
-        All files, with these folders replaced by zips.
+    `folders`: their names in `competition.yaml`.
+    Returns `zipped`: name of the folder in `competition.yaml` -> name of its zip.
+    Returns `packed`: all files, with these folders replaced by zips.
     """
     zipped, packed = {}, list(loose)
     for folder in folders:

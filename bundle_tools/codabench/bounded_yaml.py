@@ -27,11 +27,8 @@ class YamlBombError(ValueError):
 def check_bounds(node: yaml.Node) -> None:
     """Refuse a graph of nodes that would become too large.
 
-    Raises
-    ------
-    YamlBombError
-        When it expands to more than `MOST_VALUES` values, contains itself, is nested deeper than `DEEPEST`, or contains
-        a number of more than `LONGEST_NUMBER` characters.
+    Raises YamlBombError when it expands to more than `MOST_VALUES` values, contains itself, is nested deeper than
+    `DEEPEST`, or contains a number of more than `LONGEST_NUMBER` characters.
     """
     _measure(node, {}, 0)
 
@@ -39,12 +36,8 @@ def check_bounds(node: yaml.Node) -> None:
 def load_bounded(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
     """Read an untrusted YAML text as `yaml.safe_load` does, or refuse it.
 
-    Raises
-    ------
-    YamlBombError
-        See `check_bounds`; also for a text of more than `LARGEST_BYTES` characters.
-    ValueError
-        When it is not plain YAML.
+    Raises YamlBombError: see `check_bounds`; also for a text of more than `LARGEST_BYTES` characters. Raises ValueError
+    when it is not plain YAML.
     """
     if len(text) > LARGEST_BYTES:
         raise YamlBombError(f"expected at most {LARGEST_BYTES} characters; found {len(text)}")

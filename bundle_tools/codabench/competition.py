@@ -16,7 +16,6 @@ from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 
 DEFAULT_TIME_LIMIT_S = PhaseKeys.execution_time_limit
-DEFAULT_PRECISION = Column.precision
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,6 @@ class Task:
     """The programs and data of one task; None if the bundle leaves one out."""
 
     name: str
-    """Shown to participants."""
     scoring_program: Path | None
     """Folder or zip."""
     ingestion_program: Path | None
@@ -75,7 +73,6 @@ class Competition:
     root: Path
     """The folder that holds `competition.yaml`."""
     docker_image: str
-    """The image of both programs."""
     own_queue: bool
     """Whether the competition names a queue of its own; the default queue caps the time limit."""
     detailed_results: bool
@@ -120,10 +117,7 @@ def find_root(start: Path | None = None) -> Path:
 def load(root: Path) -> Competition:
     """Read `competition.yaml`; one of version 1 as Codabench converts it.
 
-    Raises
-    ------
-    BundleError
-        When it cannot be read; `bundle check` lists all mistakes.
+    Raises BundleError when it cannot be read; `bundle check` lists all mistakes.
     """
     path = root / "competition.yaml"
     try:

@@ -48,7 +48,6 @@ class Section:
     """A mapping of the file. Its keys are the fields of the classes below."""
 
     place: Place = field(default=(), compare=False, repr=False)
-    """Where it is in the file."""
     given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The raw mapping, for rules about missing keys and wrong values."""
 
@@ -209,7 +208,6 @@ class Mistake:
     place: Place
     """The place; for a missing key, where it belongs."""
     what: str
-    """Found and expected."""
     near: str = ""
     """For an unknown key, the probable one."""
 
@@ -217,12 +215,8 @@ class Mistake:
 def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema, list[Mistake]]:
     """Check a mapping against the fields of a dataclass.
 
-    Returns
-    -------
-    section
-        Its values; wrong or missing ones are replaced by the default, None or an empty list.
-    mistakes
-        All mistakes, including those in nested sections.
+    Returns `section`: its values; wrong or missing ones are replaced by the default, None or an empty list.
+    Returns `mistakes`: all mistakes, including those in nested sections.
     """
     mistakes: list[Mistake] = []
     values: dict[str, Any] = {}

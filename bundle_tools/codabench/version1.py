@@ -36,10 +36,7 @@ def is_version1(content: Mapping[str, Any]) -> bool:
 def as_version2(content: Mapping[str, Any]) -> dict[str, Any]:
     """Convert as Codabench does; dates are left out, because nothing here needs them.
 
-    Raises
-    ------
-    KeyError, TypeError, AttributeError
-        When Codabench would fail on the file; `bundle check` says why.
+    Raises KeyError, TypeError or AttributeError when Codabench would fail on the file; `bundle check` says why.
     """
     converted = {key: content[key] for key in SAME_TOP if key in content}
     if content.get("competition_docker_image"):

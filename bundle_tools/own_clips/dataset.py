@@ -21,7 +21,6 @@ class Clip:
     source: str
     """True name of the source video or person; all clips of a source stay in one part."""
     place: Place
-    """Where its file is."""
     labels: tuple[float, ...]
     """One value per target, in the order of the challenge's targets."""
     transcript: str = ""
@@ -37,7 +36,6 @@ class Dataset:
     name: str
     """Short name, for `data_version`: lower-case letters, digits and hyphens."""
     challenge: Challenge
-    """What is predicted."""
     clips: tuple[Clip, ...]
     """Every clip once."""
     attributes: tuple[str, ...] = ()

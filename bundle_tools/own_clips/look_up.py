@@ -21,9 +21,7 @@ class LookUp:
     """The two baselines on one phase, for the main target."""
 
     phase: str
-    """Name of the phase."""
     clips: int
-    """Number of clips."""
     siblings: int
     """Number of clips whose video also has clips in the training data."""
     constant: float

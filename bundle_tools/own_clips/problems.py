@@ -21,14 +21,8 @@ class Problems:
     def add(self, what: str, *places: str, fix: str) -> None:
         """Note one kind of problem.
 
-        Parameters
-        ----------
-        what
-            The kind, such as "labels without a clip"; problems of one kind and fix are reported together.
-        places
-            Files, lines or clips; without any, nothing is noted.
-        fix
-            What to do about it.
+        `what`: the kind, such as "labels without a clip"; problems of one kind and fix are reported together. `places`:
+        files, lines or clips; without any, nothing is noted.
         """
         if places:
             self._places.setdefault((what, fix), []).extend(map(_printable, places))
@@ -45,10 +39,7 @@ class Problems:
     def stop(self, subject: str, outcome: str = "Nothing was written.") -> None:
         """Raise an error with all problems, if there are any.
 
-        Raises
-        ------
-        BundleError
-            With one line per kind.
+        Raises BundleError with one line per kind.
         """
         if self:
             lines = "".join(f"\n  - {line}" for line in self.lines())

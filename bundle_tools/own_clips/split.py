@@ -21,24 +21,10 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
     behind its share. So every part spans the whole range of labels, and no person is in two parts. A source with more
     clips than a phase should have goes to another part, unless no source is smaller.
 
-    Parameters
-    ----------
-    dataset
-        The labelled set.
-    sizes
-        Requested number of clips of each phase; met to within the clips of one source.
-    seed
-        Seed of the random order.
-
-    Returns
-    -------
-    tuple of Part
-        The phases, and public data with all other clips; clips keep the order of the set.
-
-    Raises
-    ------
-    BundleError
-        When there are too few clips or sources.
+    `sizes`: requested number of clips of each phase; met to within the clips of one source.
+    `seed`: seed of the random order.
+    Returns the phases, and public data with all other clips; clips keep the order of the set.
+    Raises BundleError when there are too few clips or sources.
     """
     families: dict[str, list[Clip]] = {}
     for clip in dataset.clips:

@@ -13,22 +13,8 @@ from bundle_tools.phase_data.texts import in_one_line
 def enter(path: Path, values: Mapping[str, Any]) -> bool:
     """Set keys of a settings file.
 
-    Parameters
-    ----------
-    path
-        A YAML file whose top is a mapping.
-    values
-        Values by key; a key in an existing section includes its name, as in ``report.key_frames``.
-
-    Returns
-    -------
-    bool
-        Whether the file has changed.
-
-    Raises
-    ------
-    BundleError
-        If a section is missing, or the file cannot be read.
+    `values`: values by key; a key in an existing section includes its name, as in ``report.key_frames``. Returns
+    whether the file has changed. Raises BundleError if a section is missing, or the file cannot be read.
     """
     try:
         before = text = path.read_text("utf-8")

@@ -41,17 +41,14 @@ class Challenge:
     """The targets, and the vocabulary of explanations."""
 
     title: str = "Explained impressions"
-    """Title of the competition."""
     description: str = ""
     """One or two sentences for the pages; empty if not given."""
     targets: tuple[Target, ...] = ()
-    """The targets."""
     main_target: str = ""
     """Name of the target that the split is balanced by and that has score columns of its own."""
     group: Mapping[str, object] | None = None
     """`name`, `title` and `targets` of the group whose mean has score columns of its own."""
     vocabulary: tuple[str, ...] = VOCABULARY
-    """The closed vocabulary of cue claims."""
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for cues in addition to the built-in lexicon, by cue."""
     skill_reference: Mapping[str, float] = field(default_factory=dict)
@@ -68,7 +65,6 @@ class Phase:
     """Values that both settings files of a phase share."""
 
     task: str
-    """Name of the phase."""
     version: str
     """Its `data_version`."""
     is_open: bool
@@ -85,14 +81,9 @@ def input_settings(
 ) -> str:
     """Return the text of ``input_data/<phase>/task.yaml``.
 
-    Parameters
-    ----------
-    time_limit_s
-        Time limit of the phase, seconds: the same as `execution_time_limit` in competition.yaml.
-    files
-        Optional files beside the settings, by their key, such as ``copies``.
-    old_targets
-        Older names of targets, if results may replace code; None accepts only code.
+    `time_limit_s`: time limit of the phase, seconds: the same as `execution_time_limit` in competition.yaml.
+    `files`: optional files beside the settings, by their key, such as ``copies``.
+    `old_targets`: older names of targets, if results may replace code; None accepts only code.
     """
     facts = {"time_limit_s": time_limit_s, "files": files, "old_targets": old_targets}
     return _render("input.yaml.j2", challenge, phase, facts)
@@ -111,20 +102,11 @@ def reference_settings(
 ) -> str:
     """Return the text of ``reference_data/<phase>/task.yaml``.
 
-    Parameters
-    ----------
-    constants
-        Mean of every target over the training clips.
-    files
-        Optional files beside the settings, by their key, such as ``groups``.
-    rank_by
-        What the leaderboard ranks by; empty for the program's default.
-    weighting
-        Weights, power, gate and bands of the explanation score, if they differ from the program's.
-    key_frames
-        List of pictures of the clips; empty without pictures.
-    pictures
-        Whether reports show pictures of clips and of submissions.
+    `files`: optional files beside the settings, by their key, such as ``groups``.
+    `rank_by`: what the leaderboard ranks by; empty for the program's default.
+    `weighting`: weights, power, gate and bands of the explanation score, if they differ from the program's.
+    `key_frames`: list of pictures of the clips; empty without pictures.
+    `pictures`: whether reports show pictures of clips and of submissions.
     """
     facts = {"constants": constants, "files": files, "rank_by": rank_by, "pictures": pictures}
     return _render(

@@ -34,7 +34,6 @@ class ClipSpec:
     cast: Cast
     """The person and the room."""
     cues: Cues
-    """Intensity of each cue."""
     rule: LabelRule
     """The phase's rule from cues to labels."""
     others: frozenset[int] = frozenset()
@@ -58,7 +57,6 @@ class Rendering:
     sound: NDArray[np.float32]
     """Mono samples in [-1, 1], ``voice.RATE`` a second."""
     transcript: str
-    """What is said."""
 
 
 def script_of(spec: ClipSpec) -> Script:

@@ -26,7 +26,6 @@ class Copy:
     cue: str
     """The cue that is neutral."""
     spec: ClipSpec
-    """Description of the copy."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,6 @@ class Member:
     source_id: str
     """Opaque name of the person."""
     spec: ClipSpec
-    """Description of the clip."""
     copies: tuple[Copy, ...]
     """Copies of the clip, each with one neutral cue: two that cause the main target's label and one that does not."""
     exchange_id: str
@@ -48,16 +46,10 @@ class Member:
 def plan(phase: str, *, clips: int, seed: int, split: str = "independent") -> list[Member]:
     """Return the clips of a set in the order of their opaque ids.
 
-    Parameters
-    ----------
-    phase
-        ``training``, ``practice`` or ``final``.
-    clips
-        Number of clips, at least 1; two of each person.
-    seed
-        Any integer >= 0; a set with secret labels needs one that nobody can guess.
-    split
-        One of ``draws.SPLITS``: how the cues are related.
+    `phase`: ``training``, ``practice`` or ``final``.
+    `clips`: number of clips, at least 1; two of each person.
+    `seed`: any integer >= 0; a set with secret labels needs one that nobody can guess.
+    `split`: one of ``draws.SPLITS``: how the cues are related.
     """
     if clips < 1 or seed < 0:
         raise ValueError(f"expected clips >= 1 and seed >= 0, found clips = {clips} and seed = {seed}")

@@ -21,19 +21,7 @@ _QUALITIES = (25, 28, 30, 33, 36, 40)
 def encode_together(clips: Sequence[Clip], *, fps: int, rate: int, size: int = CLIP_BYTES) -> list[bytes]:
     """Return MP4 files (H.264, AAC) of exactly `size` bytes each, all with the best quality at which every clip fits.
 
-    Parameters
-    ----------
-    clips
-        Pictures and sound of each.
-    fps, rate
-        Frames and samples a second.
-    size
-        Size of a file, bytes.
-
-    Raises
-    ------
-    ValueError
-        If a clip does not fit even at the lowest quality.
+    `size`: size of a file, bytes. Raises ValueError if a clip does not fit even at the lowest quality.
     """
     for quality in _QUALITIES:
         files: list[bytes] = []

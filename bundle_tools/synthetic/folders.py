@@ -43,7 +43,6 @@ class _Job:
     """One clip to make."""
 
     member: Member
-    """The clip."""
     out: Path
     """Folder that holds ``clips/`` and, for a phase, ``copies/`` and ``exchanges/``."""
     of_phase: bool
@@ -69,16 +68,8 @@ def write_training(
 ) -> None:
     """Write a labelled set: ``out/clips/*.mp4``, ``labels.csv``, ``transcripts.json`` and ``README.md``.
 
-    Parameters
-    ----------
-    out
-        The folder; made if it is missing, its earlier clips are replaced.
-    clips, seed, split
-        As in `plan`: number of clips, seed, and relation of the cues.
-    workers
-        Number of processes; 1 renders in this one.
-    progress
-        Called after each clip.
+    `out`: the folder; made if it is missing, its earlier clips are replaced. `workers`: number of processes; 1 renders
+    in this one.
     """
     members = plan("training", clips=clips, seed=seed, split=split)
     _fresh(out / "clips")
@@ -103,18 +94,11 @@ def write_phase(
 
     Everything is first made elsewhere, so an interruption keeps the old files.
 
-    Parameters
-    ----------
-    phase
-        ``practice`` or ``final``.
-    clips, seed
-        As in `plan`.
-    input_dir, reference_dir
-        The phase's two folders; made if they are missing, earlier clips and copies are replaced.
-    workers, progress
-        As in `write_training`.
-    keep_settings
-        Whether to keep an existing ``task.yaml``, except for its ``data_version``, which depends on the clips.
+    `phase`: ``practice`` or ``final``.
+    `input_dir` and `reference_dir`: the phase's two folders; made if they are missing, earlier clips and copies are
+    replaced.
+    `keep_settings`: whether to keep an existing ``task.yaml``, except for its ``data_version``, which depends on the
+    clips.
     """
     if phase not in PHASES:
         raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(PHASES)}")

@@ -29,12 +29,7 @@ def occupied(spec: ClipSpec, cues: Sequence[str] = PLACED) -> dict[str, NDArray[
 
     Both drawings share seed and grain, so all differences are due to the cue.
 
-    Parameters
-    ----------
-    spec
-        The clip.
-    cues
-        Names of cues; one at its neutral intensity occupies nothing.
+    `cues`: names of cues; one at its neutral intensity occupies nothing.
     """
     step = FPS // PICTURES_PER_S
     moments = range(step // 2, FPS * DURATION_S, step)

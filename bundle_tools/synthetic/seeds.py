@@ -13,13 +13,8 @@ def stream(seed: int, *purpose: str | int) -> np.random.Generator:
     Every part of a clip has its own stream, so that a change of one part never shifts the draws of another. This makes
     a clip rendered without a cue equal to the original everywhere else.
 
-    Parameters
-    ----------
-    seed
-        Any integer >= 0. For a set whose labels must stay secret take a large one, for instance
-        ``secrets.randbits(128)``: who guesses the seed can regenerate the labels.
-    purpose
-        Names and numbers that identify the stream.
+    `seed`: any integer >= 0. For a set whose labels must stay secret take a large one, for instance
+    ``secrets.randbits(128)``: who guesses the seed can regenerate the labels.
     """
     keys = [part if isinstance(part, int) else zlib.crc32(part.encode()) for part in purpose]
     return np.random.default_rng([seed, *keys])

@@ -91,10 +91,7 @@ def person(canvas: Image, within: Image, x: float, y: float, scale: float) -> No
 def draw() -> Image:
     """Draw the logo.
 
-    Returns
-    -------
-    Image
-        512 x 512 x 4, RGBA; transparent outside the rounded square.
+    Returns 512 x 512 x 4, RGBA; transparent outside the rounded square.
     """
     canvas = np.zeros((SIZE * SUPERSAMPLING, SIZE * SUPERSAMPLING, 4), np.uint8)
     paint(canvas, rounded_box(0, 0, SIZE, SIZE, 104), INK)

@@ -40,14 +40,7 @@ Frame = npt.NDArray[np.uint8]
 def take_overview(run: Path, browser: Any, report: Path) -> None:  # noqa: ANN401 - Playwright's browser
     """Write the three pictures.
 
-    Parameters
-    ----------
-    run
-        Of the example solution on Practice.
-    browser
-        To draw with.
-    report
-        A picture of the first screen of the run's report.
+    `report`: a picture of the first screen of the run's report.
     """
     before, after = _frames()
     _save(Image.fromarray(before), "clip.webp", quality=90)

@@ -15,19 +15,14 @@ class Problem:
     code: str
     """Short name from a closed vocabulary, e.g. `target_missing`."""
     stage: Stage
-    """Where in the run it occurred."""
     where: str
     """File, key, clip or line."""
     found: str
-    """What was found."""
     expected: str
-    """What was expected."""
     fix: str
-    """What to do."""
     severity: Severity = "error"
     """After a warning, the value is still used."""
     fault: Fault = "participant"
-    """Who can fix it."""
 
     def line(self) -> str:
         """Return the problem as one line for a log."""

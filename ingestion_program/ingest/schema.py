@@ -5,8 +5,6 @@ across keys are checked by the class's method ``mistakes``, if no key is missing
 what was found, what was expected). Both programs contain a copy of this file, since they share no code.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

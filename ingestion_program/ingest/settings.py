@@ -24,7 +24,6 @@ class Target:
     """One number that a model predicts."""
 
     name: str
-    """Key in predictions."""
     minimum: float
     """Smallest valid value."""
     maximum: float
@@ -213,10 +212,7 @@ class Task:
 def read_task(path: Path) -> Task:
     """Read and check the settings.
 
-    Raises
-    ------
-    IngestionError
-        With every problem of the file; the fault is the organiser's.
+    Raises IngestionError with every problem of the file; the fault is the organiser's.
     """
     try:
         return read(Task, path)

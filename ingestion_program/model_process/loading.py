@@ -24,10 +24,7 @@ class LoadFailure(Exception):
 def load_model(submission: Path) -> Any:  # noqa: ANN401 - a participant's object
     """Import `model.py` from `submission`, check its `Model` and return an instance.
 
-    Raises
-    ------
-    LoadFailure
-        With a code, what was found, what was expected and how to fix it.
+    Raises LoadFailure with a code, what was found, what was expected and how to fix it.
     """
     module = _import(submission / "model.py", submission)
     model_class = _find_class(module, submission)

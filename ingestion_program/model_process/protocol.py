@@ -42,7 +42,6 @@ class Message:
     """One message, in either direction."""
 
     body: dict[str, Any]
-    """The JSON object."""
     blob: bytes
     """Raw bytes that go with it, often empty."""
     descriptor: int | None
@@ -60,12 +59,8 @@ class Message:
 def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
     """Send one message, with a copy of `descriptor` when there is one.
 
-    Raises
-    ------
-    ChannelClosed
-        When the other side has gone.
-    TimeoutError
-        When the other side does not read within the channel's time-out.
+    Raises ChannelClosed when the other side has gone. Raises TimeoutError when the other side does not read within the
+    channel's time-out.
     """
     text = json.dumps(body, separators=(",", ":")).encode()
     data = HEADER.pack(len(text), len(blob)) + text
@@ -86,19 +81,10 @@ def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", des
 def receive(channel: socket.socket, deadline: float | None = None) -> Message:
     """Wait for the next message.
 
-    Parameters
-    ----------
-    deadline
-        When the whole message must have arrived, in `time.monotonic()` seconds; None waits forever.
-
-    Raises
-    ------
-    ChannelClosed
-        When the other side has gone.
-    BadMessage
-        When a length exceeds its limit or the text is not a JSON object.
-    TimeoutError
-        When the deadline has passed.
+    `deadline`: when the whole message must have arrived, in `time.monotonic()` seconds; None waits forever.
+    Raises ChannelClosed when the other side has gone.
+    Raises BadMessage when a length exceeds its limit or the text is not a JSON object.
+    Raises TimeoutError when the deadline has passed.
     """
     head, descriptor = _receive_header(channel, deadline)
     try:

@@ -1,7 +1,5 @@
 """The one registry of score columns: scores.json, the leaderboard, the pages' tables and the report all read it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -40,11 +38,9 @@ class Column:
     """One number of the leaderboard."""
 
     key: str
-    """Key in scores.json and in competition.yaml."""
     title: str
     """Heading, at most 36 characters."""
     meaning: str
-    """One sentence for participants."""
     compute: Callable[[Measured], Array | float] = field(repr=False, compare=False)
     """Returns (b,) values, or one number that is the same in every resample."""
     direction: str = "desc"
@@ -88,10 +84,7 @@ def spread_decimals(column: Column, *, open_: bool) -> int:
 def columns(settings: Settings) -> tuple[Column, ...]:
     """List the score columns of a task, in leaderboard order; the first is the primary one.
 
-    Parameters
-    ----------
-    settings
-        Targets, main target and group; the program itself knows no target names.
+    `settings`: targets, main target and group; the program itself knows no target names.
     """
     main = settings.main
     chosen = [settings.names.index(main.name)]

@@ -5,8 +5,6 @@ wording; the report only sorts problems by whose fault they are. Problems record
 docs/error_codes.md lists the codes for people.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +22,7 @@ class Code:
     """What all problems with this code share."""
 
     stage: str
-    """Stage in which the problem occurs."""
     fix: str
-    """What to do, in one line."""
     fault: str = "organiser"
     """Who can fix it: ``participant`` or ``organiser``."""
     warning: bool = False
@@ -106,9 +102,7 @@ class Problem:
     found: str
     """What was found; never a label value."""
     expected: str
-    """What was expected."""
     fix: str
-    """What to do."""
     severity: str = "error"
     """``error`` or ``warning``."""
     fault: str = "organiser"
@@ -132,14 +126,7 @@ class Problem:
 def wrong(code: str, where: str, found: str, expected: str, *, warning: bool = False) -> Problem:
     """Make a problem; stage, fix and fault come from the code.
 
-    Parameters
-    ----------
-    code
-        A key of `CODES`.
-    where, found, expected
-        As in `Problem`.
-    warning
-        Whether the run is still scored, even if the code is an error.
+    `code`: a key of `CODES`. `warning`: whether the run is still scored, even if the code is an error.
     """
     known = CODES[code]
     severity = "warning" if warning or known.warning else "error"

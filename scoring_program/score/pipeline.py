@@ -5,8 +5,6 @@ disk: a failed run costs no attempt, so failing must not depend on labels. Messa
 because they may quote a label.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time
@@ -54,13 +52,10 @@ class Prepared:
     """Checked input, before anything is compared."""
 
     settings: Settings
-    """Settings of the reference data."""
     results: Results
-    """Records of ingestion."""
     outcomes: Outcomes
     """One for each clip of the reference."""
     beside: ReportExtras
-    """Additional content of the report."""
     jury: JuryRating | None = None
     """How people rated these explanations; None without a rating."""
 
@@ -75,15 +70,8 @@ class Prepared:
 def main(arguments: Sequence[str]) -> int:
     """Score one run.
 
-    Parameters
-    ----------
-    arguments
-        Input and output folder; both may be left out.
-
-    Returns
-    -------
-    int
-        0: scores are written. 1: the results cannot be judged. 2: the organiser's side is at fault.
+    `arguments`: input and output folder; both may be left out. Returns 0 if scores are written, 1 if the results
+    cannot be judged, 2 if the organiser's side is at fault.
     """
     speak_utf8()
     if len(arguments) > 2:
@@ -136,19 +124,8 @@ class _RunContext:
 def prepare(source: Path, context: _RunContext | None = None, *, full: bool = False) -> Prepared:
     """Read and check all input, without comparing predictions and labels.
 
-    Parameters
-    ----------
-    source
-        The folder with ``ref`` and ``res``.
-    context
-        Where to note the audience as soon as it is known.
-    full
-        Whether to open everything, for a page that only the organisers of a closed phase read.
-
-    Raises
-    ------
-    ScoringError
-        If there is nothing to score, and why.
+    `source`: the folder with ``ref`` and ``res``. `full`: whether to open everything, for a page that only the
+    organisers of a closed phase read. Raises ScoringError if there is nothing to score, and why.
     """
     context = context or _RunContext()
     public = read_settings(source / "ref" / "task.yaml")
@@ -172,17 +149,8 @@ def prepare(source: Path, context: _RunContext | None = None, *, full: bool = Fa
 def page_again(source: Path, *, full: bool = False) -> str:
     """Make the page of a run again, at home; problems are raised with their messages.
 
-    Parameters
-    ----------
-    source
-        The folder with ``ref`` and ``res``.
-    full
-        Whether to open everything, for a page that only the organisers of a closed phase read.
-
-    Raises
-    ------
-    ScoringError
-        If there is nothing to score, and why.
+    `source`: the folder with ``ref`` and ``res``. `full`: whether to open everything, for a page that only the
+    organisers of a closed phase read. Raises ScoringError if there is nothing to score, and why.
     """
     prepared = prepare(source, full=full)
     evaluation, _ = _judged(prepared)

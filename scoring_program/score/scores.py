@@ -1,7 +1,5 @@
 """Write scores.json, with exactly the columns, and scores.txt for CodaLab v1; every file atomically."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -32,10 +30,7 @@ def write_atomically(path: Path, text: str) -> None:
 def check_scores(scores: dict[str, float | int], registry: tuple[Column, ...]) -> None:
     """Check that the scores are exactly the columns, each finite and inside its bounds.
 
-    Raises
-    ------
-    ValueError
-        Naming the column, never the value.
+    Raises ValueError naming the column, never the value.
     """
     keys = {column.key for column in registry}
     if len(keys) != len(registry) or scores.keys() != keys:
@@ -50,19 +45,8 @@ def check_scores(scores: dict[str, float | int], registry: tuple[Column, ...]) -
 def write_scores(folder: Path, scores: dict[str, float | int], registry: tuple[Column, ...]) -> None:
     """Write ``scores.txt`` and then, as the very last file, ``scores.json``, and read it back.
 
-    Parameters
-    ----------
-    folder
-        The output folder.
-    scores
-        A value for each column.
-    registry
-        The columns, in leaderboard order.
-
-    Raises
-    ------
-    ValueError
-        If the scores are not exactly the columns, each finite and inside its bounds. Nothing is written then.
+    `registry`: the columns, in leaderboard order. Raises ValueError if the scores are not exactly the columns, each
+    finite and inside its bounds. Nothing is written then.
     """
     check_scores(scores, registry)
     ordered = {column.key: scores[column.key] for column in registry}

@@ -1,7 +1,5 @@
 """The settings of one phase's scoring: these classes are the keys of ``task.yaml`` of the reference data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
@@ -41,7 +39,6 @@ class Target:
     name: _Name
     """Key in predictions and labels, lower case."""
     title: _Title
-    """How people read it."""
     minimum: _Bound
     """Lower end of the range."""
     maximum: _Bound
@@ -64,7 +61,6 @@ class Group:
     name: _Name
     """Prefix of the column keys, such as ``traits``."""
     title: _Title
-    """How people read it."""
     targets: tuple[str, ...]
     """Names of targets, at least one."""
 
@@ -276,7 +272,7 @@ class Settings:
         """The main target."""
         return self.targets[self.names.index(self.main_target)]
 
-    def opened(self) -> Settings:
+    def opened(self) -> "Settings":
         """Return the same settings with everything shown, for organisers only."""
         return replace(self, report=replace(self.report, clips=True, truth=True, gallery=MOST_SHOWN))
 
@@ -284,10 +280,7 @@ class Settings:
 def read_settings(path: Path) -> Settings:
     """Read and check ``reference_data/<phase>/task.yaml``.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once.
+    Raises OrganiserError with every problem of the file at once.
     """
     try:
         return read(Settings, path)

@@ -1,7 +1,5 @@
 """The first steps of scoring, without packages: provide them, or leave a page that says they are missing."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Make participants' text safe to display: hidden characters appear as ⟦U+202E⟧."""
 
-from __future__ import annotations
-
 import re
 
 # Controls (except tab and newline), bidirectional overrides, zero-width signs, line separators, lone surrogates, tags.
@@ -15,17 +13,8 @@ _HIDDEN = re.compile(
 def visible(text: str, limit: int = 10_000) -> str:
     r"""Show every hidden character as its code point, and cut the text at the limit.
 
-    Parameters
-    ----------
-    text
-        Any text, lone surrogates included.
-    limit
-        Most characters of the original to keep, >= 1.
-
-    Returns
-    -------
-    str
-        Encodable as UTF-8, in logical order. It is *not* HTML-escaped: the template does that.
+    `limit`: most characters of the original to keep, >= 1. Returns a text that can be encoded as UTF-8, in logical
+    order. It is *not* HTML-escaped: the template does that.
 
     Examples
     --------

@@ -17,12 +17,11 @@ from bundle_tools.challenge.rules.clips.reference import check_landmarks
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.document import read
 from score.read.reference.landmarks import read_landmarks
 from score.settings import read_settings
-from tests import ROOT
+from tests import ROOT, there
 from tests.scoring.factory import make_case, make_input
-from tests.tiny import swap, write_files
+from tests.tiny import draft_of, swap, write_files
 
 Array = NDArray[np.float64]
 HALF = np.array([0.5])
@@ -57,23 +56,19 @@ def error(truth: Array, predicted: Array) -> float:
 
 def test_a_look_up_wins_where_people_are_alike_and_shrinks_to_the_constant_where_not() -> None:
     truth, sources = people(1, alike=0.9)
-    predicted = look_up(truth, sources, HALF)
-    assert predicted is not None
+    predicted = there(look_up(truth, sources, HALF))
     assert error(truth, predicted) < 0.6 * error(truth, np.full_like(truth, 0.5))
     truth, sources = people(2, alike=0.0)
-    predicted = look_up(truth, sources, HALF)
-    assert predicted is not None
+    predicted = there(look_up(truth, sources, HALF))
     assert error(truth, predicted) < 1.05 * error(truth, np.full_like(truth, 0.5))
 
 
 def test_a_look_up_never_uses_the_clips_own_label_and_ignores_their_order() -> None:
     truth, sources = people(3, alike=0.5, n=40)
-    predicted = look_up(truth, sources, HALF)
-    assert predicted is not None
+    predicted = there(look_up(truth, sources, HALF))
     changed = truth.copy()
     changed[7] = 0.99
-    again = look_up(changed, sources, HALF)
-    assert again is not None
+    again = there(look_up(changed, sources, HALF))
     assert again[7] == pytest.approx(predicted[7])
     order = np.random.default_rng(0).permutation(40)
     shuffled = look_up(truth[order], sources[order], HALF)
@@ -83,8 +78,7 @@ def test_a_look_up_never_uses_the_clips_own_label_and_ignores_their_order() -> N
 def test_a_look_up_worked_by_hand_and_against_a_regression() -> None:
     truth = np.array([[0.7], [0.9], [0.2], [0.4], [0.6]])
     sources = np.array([0, 0, 1, 1, 2])
-    predicted = look_up(truth, sources, HALF)
-    assert predicted is not None
+    predicted = there(look_up(truth, sources, HALF))
     # Person 0 is predicted with the slope of person 1, whose clips are away by -0.3 and -0.1:
     # (-0.1)(-0.3) + (-0.3)(-0.1) = 0.06 over 0.01 + 0.09 = 0.10, so 0.6. A single clip has no siblings.
     assert predicted[:, 0] == pytest.approx([0.5 + 0.6 * 0.4, 0.5 + 0.6 * 0.2, *predicted[2:4, 0], 0.5])
@@ -96,12 +90,10 @@ def test_a_look_up_worked_by_hand_and_against_a_regression() -> None:
 def test_metadata_predict_what_hangs_on_them_and_nothing_else() -> None:
     truth, sources = people(4, alike=0.3, n=80)
     sizes = {"file size": (1000 * truth[:, 0]).round(1).tolist(), "name": [f"c{n}" for n in range(80)]}
-    told = metadata_only(sizes, truth, sources, HALF)
-    assert told is not None
+    told = there(metadata_only(sizes, truth, sources, HALF))
     assert error(truth, told) < 0.5 * error(truth, np.full_like(truth, 0.5))
     noise = {"file size": np.random.default_rng(5).normal(size=80).tolist()}
-    untold = metadata_only(noise, truth, sources, HALF)
-    assert untold is not None
+    untold = there(metadata_only(noise, truth, sources, HALF))
     assert error(truth, untold) > 0.9 * error(truth, np.full_like(truth, 0.5))
     assert metadata_only({"width": [640.0] * 80}, truth, sources, HALF) is None
     assert metadata_only(sizes, truth, sources % 3, HALF) is None
@@ -117,8 +109,7 @@ def test_known_causes_leave_the_noise_alone() -> None:
 
 def test_the_ceiling_of_people_is_that_of_their_noise() -> None:
     truth, sources = people(7, alike=0.64, n=20_000)
-    ceiling = ceiling_of_people(truth, sources, HALF)
-    assert ceiling is not None
+    ceiling = there(ceiling_of_people(truth, sources, HALF))
     assert ceiling["r2"][0, 0] == pytest.approx(0.64, abs=0.02)
     assert ceiling["pearson"][0, 0] == pytest.approx(0.8, abs=0.02)
     assert ceiling["ccc"][0, 0] == pytest.approx(2 * 0.64 / 1.64, abs=0.02)
@@ -207,9 +198,7 @@ def test_a_closed_phases_page_is_rough_and_silent_on_shortcuts(computed: Path, o
 
 
 def codes(root: Path) -> set[str]:
-    draft, _ = read(root, folder=True)
-    assert draft is not None
-    return {finding.code for finding in check_landmarks(draft)}
+    return {finding.code for finding in check_landmarks(draft_of(root))}
 
 
 def test_current_landmarks_are_silent(copy: Path) -> None:

@@ -16,7 +16,7 @@ import yaml
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from model_process.results.pickles import read_pickle
-from tests import ROOT
+from tests import ROOT, there
 from tests.fewer import copy_with
 from tests.guides import fork_programs, run_lines, shell_blocks
 from tests.scoring.factory import jpeg
@@ -66,8 +66,7 @@ def test_there_and_back_again(run_folder: Path, tmp_path: Path) -> None:
     lines = [json.loads(line) for line in (new / "explanations.jsonl").read_text().splitlines()]
     assert [(line["clip_id"], line["text"]) for line in lines] == [("c1", TEXT), ("c2", "Caf\u00e9.")]
     assert lines[1]["image"] is None
-    again = cv2.imread(str(new / lines[0]["image"]))
-    assert again is not None
+    again = there(cv2.imread(str(new / lines[0]["image"])))
     assert np.abs(again[:, :, ::-1].astype(int) - picture(50)).max() <= 8
 
 
@@ -112,8 +111,7 @@ def test_bgr_that_is_stated_is_turned_round(run_folder: Path, tmp_path: Path) ->
     assert convert(run_folder, tmp_path / "old") == 0
     (tmp_path / "old" / "metadata.txt").write_text("pictures: bgr\n")
     assert convert(tmp_path / "old", tmp_path / "new") == 0
-    stored = cv2.imread(str(tmp_path / "new" / "images" / "000001.jpg"))
-    assert stored is not None
+    stored = there(cv2.imread(str(tmp_path / "new" / "images" / "000001.jpg")))
     assert np.abs(stored.astype(int) - picture(50)).max() <= 8
 
 

@@ -1,4 +1,4 @@
-"""The cases, each with what is submitted and the verdict that it gets: a table of methods, or a folder."""
+"""The cases, each with what is submitted and the verdict that it gets: a table, or a folder."""
 
 import textwrap
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ ISOLATION_LEVELS = ("portable", "basic", "seccomp", "full")
 EXIT_CODES = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 OWN = ("level", "container", "scored", "alone", "stains", "waits", "settings")
 """Keys that a case has once; all others belong to a verdict."""
-CODE = ("imports", "predict", "explain")
-"""Keys of a case in a table: lines of its model."""
+CODE = ("model", "imports", "predict", "explain")
+"""Keys of a case in a table: its model, or lines of it."""
 MODEL = """\
 {imports}
 from honest import Escaped, Honest, kernel, must_fail
@@ -80,17 +80,12 @@ class Case:
     """Keys of `limits` that differ from the corpus's own."""
 
     source: str | None = None
-    """Its `model.py`, where that is all; None for a folder."""
+    """Its `model.py`, where the case stands in a table; None for a folder."""
 
     @property
     def folder(self) -> Path:
         """Where its files lie."""
         return HERE / self.name
-
-    @property
-    def model(self) -> str:
-        """Its `model.py`."""
-        return (self.folder / "model.py").read_text("utf-8") if self.source is None else self.source
 
     def at(self, level: str) -> Verdict | None:
         """Return the verdict at `level`; None where none is promised."""
@@ -117,10 +112,7 @@ def read_cases() -> dict[str, Case]:
 def read_case(name: str, content: dict[str, Any], *, in_table: bool = False) -> Case:
     """Make a case of its keys.
 
-    Raises
-    ------
-    ValueError
-        For a key that is not known.
+    Raises ValueError: for a key that is not known.
     """
     code = {key: content.pop(key) for key in CODE if key in content}
     rows, otherwise = content.pop("row"), content.pop("otherwise", {})
@@ -136,7 +128,9 @@ def read_case(name: str, content: dict[str, Any], *, in_table: bool = False) -> 
     )
 
 
-def _source(imports: str = "", **methods: str) -> str:
+def _source(model: str = "", imports: str = "", **methods: str) -> str:
+    if model:
+        return model
     ((method, code),) = methods.items()
     return MODEL.format(imports=imports, method=method, code=textwrap.indent(code, " " * 8))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests import warm
+from tests import there, warm
 from tests.hostile.cases import HERE, Case
 from tests.hostile.stage import LIMITS, Played, Stage, lay_stage, play, write_submission
 from tests.ingestion.conftest import PROGRAM, Told, told, write_phase
@@ -30,10 +30,6 @@ ENDS = {"crashed", "timeout", "too_much", "bad_answer"}
 """Codes of cases that end the model process."""
 
 
-FILES = {"expect.yaml", "model.py"}
-"""Of a folder whose model is all that is submitted."""
-
-
 def only_loads(case: Case) -> bool:
     """Tell whether loading the model shows all that a case promises."""
     needs_more = case.alone or case.scored or case.settings or case.level != "portable"
@@ -44,12 +40,11 @@ def only_loads(case: Case) -> bool:
 
 def plays_alone(case: Case) -> bool:
     """Tell whether a case needs a run of its own."""
-    more_files = case.source is None and {path.name for path in case.folder.iterdir()} - {"__pycache__"} != FILES
     verdict = case.verdict
     on_its_clip = verdict.kind != "S" and verdict.attacked in {(2,), (2, 3)}
     if only_loads(case):
         return False
-    return case.alone or not on_its_clip or bool(case.settings) or more_files
+    return case.alone or not on_its_clip or bool(case.settings) or case.source is None
 
 
 @dataclass(frozen=True)
@@ -105,7 +100,7 @@ def play_together(app: Path, short_phase: Path, cases: Sequence[Case], level: st
             shutil.copy(HERE / name, folder)
         shutil.copy(HERE / "gathered.py", folder / "model.py")
         for case in listed:
-            (folder / "cases" / f"{case.name}.py").write_text(case.model, "utf-8")
+            (folder / "cases" / f"{case.name}.py").write_text(there(case.source), "utf-8")
 
     stage = lay_stage(app, phase, submit, limits, level)
     before = stage.snapshot()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ingest import packages
-from tests import ROOT
+from tests import ROOT, there
 
 
 def wheel(folder: Path, name: str, module: str) -> str:
@@ -66,8 +66,7 @@ def test_wheels_of_the_bundle_are_installed_with_their_hashes_checked(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
-    folder = packages.provide(program, ["rare_stone"])
-    assert folder is not None
+    folder = there(packages.provide(program, ["rare_stone"]))
     assert (folder / "rare_stone.py").is_file()
     assert sys.path[0] == str(folder)
     assert not list(folder.rglob("*.pyc"))

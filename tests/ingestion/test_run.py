@@ -15,6 +15,7 @@ import cv2
 import psutil
 import pytest
 
+from tests import there
 from tests.ingestion.clips import write_clip
 from tests.ingestion.conftest import (
     ONCE,
@@ -77,8 +78,7 @@ def test_a_good_model(good: Outcome) -> None:
     assert "11 letters, 50 frames" in explanations[0]["text"]
     assert "0 letters" in explanations[1]["text"]
     assert explanations[0]["evidence"]["time"] is None
-    picture = cv2.imread(str(outcome.folder / explanations[0]["image"]))
-    assert picture is not None
+    picture = there(cv2.imread(str(outcome.folder / explanations[0]["image"])))
     assert picture.shape == (200, 355, 3)
     assert "loaded" in (outcome.folder / "model_output.txt").read_text()
     assert outcome.printed == (outcome.folder / "log.txt").read_text()

@@ -1,7 +1,5 @@
 """Folders that are made once for what they depend on."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """The submissions whose honesty is known, and how their folders are made."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
 from pathlib import Path

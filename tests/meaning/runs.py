@@ -1,7 +1,5 @@
 """Runs submissions with the real programs; what was run before is not run again."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -27,16 +25,8 @@ def run_all(
 ) -> dict[str, list[Scores]]:
     """Run every entrant on every set; returns by key of the entrant its scores on each set.
 
-    Parameters
-    ----------
-    entrants, sets
-        Who runs, and on which clips.
-    cache
-        Folder in which finished runs are looked up and kept.
-    jobs
-        Runs at the same time; each takes about one processor core.
-    say
-        Called with a line after each run.
+    `cache`: folder in which finished runs are looked up and kept. `jobs`: runs at the same time; each takes about one
+    processor core.
     """
     pairs = [(entrant, clips) for clips in sets for entrant in entrants]
     started = time.monotonic()

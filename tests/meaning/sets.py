@@ -1,7 +1,5 @@
 """The clips that the submissions are run on: the Practice data and fresh drawn sets, each made once."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` runs every submission on several sets of clips."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Mapping, Sequence
@@ -90,10 +88,7 @@ def noise_text(scores: Mapping[str, Sequence[Scores]]) -> str:
 def fill(template: str, figures: Mapping[str, str]) -> str:
     """Replace every ``{name}``.
 
-    Raises
-    ------
-    KeyError
-        For a name that has no figure.
+    Raises KeyError for a name that has no figure.
     """
     return re.sub(r"\{([a-z][\w.]*)\}", lambda found: figures[found[1]], template)
 

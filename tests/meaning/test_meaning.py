@@ -1,7 +1,5 @@
 """The score means something: submissions whose honesty is known come out in the right order, in the real programs."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

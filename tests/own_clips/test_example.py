@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bundle_tools.own_clips.bundle.make import EXAMPLE
 from ingest.probes.edits import PACES
 from score.text import Vocabulary, parse_claims
+from tests import there
 from training import Labelled, errors_of_unseen
 
 CUES = ["motion", "lighting", "voice", "words"]
@@ -54,8 +55,7 @@ class DrawnClip:
 
 def module(name: str) -> ModuleType:
     """Import a file of the example under a name of its own: other solutions have a `model`, too."""
-    spec = importlib.util.spec_from_file_location(f"linear_{name}", EXAMPLE / f"{name}.py")
-    assert spec is not None
+    spec = there(importlib.util.spec_from_file_location(f"linear_{name}", EXAMPLE / f"{name}.py"))
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)

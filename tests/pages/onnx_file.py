@@ -14,17 +14,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def linear_network(weights: Floats, bias: Floats, shape: Sequence[int]) -> bytes:
-    """Give a network that multiplies the mean of each channel by weights.
-
-    Parameters
-    ----------
-    weights
-        Outputs x channels.
-    bias
-        One number an output.
-    shape
-        Of the input: frames, channels, rows, columns.
-    """
+    """Give a network that multiplies the mean of each channel by weights."""
     nodes = (
         _node("GlobalAveragePool", ["frames"], "means"),
         _node("Flatten", ["means"], "flat", axis=1),

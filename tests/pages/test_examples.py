@@ -12,7 +12,7 @@ import pytest
 from ingest.model.answers import check_explanation, check_prediction
 from ingest.settings import Task, read_task
 from model_process.clip import Clip
-from tests import ROOT
+from tests import ROOT, there
 from tests.pages.onnx_file import linear_network
 
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -151,8 +151,7 @@ def test_network_of_the_page_runs(task: Task, tmp_path: Path) -> None:
 
 def test_good_text_of_the_page_is_long_enough(task: Task) -> None:
     page = (ROOT / "pages/explanations.md").read_text("utf-8")
-    good = re.search(r'^\| good \| "(.+)" \|$', page, re.MULTILINE)
-    assert good is not None
+    good = there(re.search(r'^\| good \| "(.+)" \|$', page, re.MULTILINE))
     assert task.explanation.text.minimum_chars <= len(good[1]) <= task.explanation.text.maximum_chars
 
 

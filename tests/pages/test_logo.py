@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests import ROOT
+from tests import ROOT, there
 
 SCRIPT = str(ROOT / "docs/branding/draw_logo.py")
 
 
 def read(path: Path) -> NDArray[Any]:
-    picture = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
-    assert picture is not None
-    return picture
+    return there(cv2.imread(str(path), cv2.IMREAD_UNCHANGED))
 
 
 def test_a_coarse_drawing_is_the_logo_but_for_its_edges() -> None:

@@ -1,7 +1,5 @@
 """Pages in headless Chromium: what was heard while one was open, and what an accessibility checker finds."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ to six decimals, as a percentage, in scientific or hexadecimal notation, or in b
 where a page is full of them; there it takes four of the six labels.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 import struct

@@ -1,7 +1,5 @@
 """Runs the scoring program over a case of the factory, in this process; one test starts it as the worker does."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

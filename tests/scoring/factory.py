@@ -3,8 +3,6 @@
 Any test can start from `make_input`, break one thing, and see what scoring says.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json
@@ -117,13 +115,13 @@ def known_causes(clip_ids: Sequence[str]) -> dict[str, Any]:
     return {"format_version": 1, "grid": {"rows": ROWS, "columns": COLUMNS}, "bin_s": 1.0, "clips": clips}
 
 
-def honest_probes(case: Case) -> list[dict[str, Any]]:
+def honest_probes(case: "Case") -> list[dict[str, Any]]:
     """The second pass of a model that looks where and when the main cue is, and reacts to each cue as it should."""
     ok = [number for number, status in enumerate(case.statuses) if status == "ok"]
     return [call for number in ok for call in _calls(case, number)]
 
 
-def _calls(case: Case, number: int) -> list[dict[str, Any]]:
+def _calls(case: "Case", number: int) -> list[dict[str, Any]]:
     clip_id = case.clip_ids[number]
     true = world(clip_id)
     targets = case.settings["targets"]
@@ -182,7 +180,7 @@ class Case:
     statuses: list[str]
     settings: dict[str, Any]
     explain: Callable[[str], dict[str, Any] | None] = full_explanation
-    probes: Callable[[Case], list[dict[str, Any]]] | None = honest_probes
+    probes: Callable[["Case"], list[dict[str, Any]]] | None = honest_probes
     causes: Callable[[Sequence[str]], Any] = known_causes
     observations: Any = None
     groups: str = ""

@@ -1,7 +1,5 @@
 """Builds pages of made-up runs, and reads pages as a browser without scripts would."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -42,7 +40,7 @@ def scored_of(folder: Path, case: Case, beside: ReportExtras | None = None) -> S
     return may_show(results, outcomes, evaluation, settings, findings, beside or ReportExtras())
 
 
-def page_of(folder: Path, case: Case, beside: ReportExtras | None = None) -> Page:
+def page_of(folder: Path, case: Case, beside: ReportExtras | None = None) -> "Page":
     """Render the report of a case, and read it."""
     return Page(report_page(scored_of(folder, case, beside)))
 

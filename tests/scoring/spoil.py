@@ -1,7 +1,5 @@
 """Ways to spoil the input of a run: each gives what changes the folder, and lists the results anew."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No oracle: whatever kind of run it is, nothing that comes out tells a label, a mean, a source, or a hidden clip."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import shutil

@@ -1,7 +1,5 @@
 """The same canaries through both programs, as the platform runs them: `bundle run` on the bundle's own hidden phase."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

@@ -1,11 +1,7 @@
 """Killed at any moment: scoring leaves whole files or none, and what a killed ingestion leaves is never misjudged."""
 
-from __future__ import annotations
-
 import contextlib
 import json
-import random
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -64,23 +60,6 @@ def test_scoring_killed_at_any_step_leaves_whole_files_or_none(
             assert contents(state) == whole
     # The page is written twice, the others once: nothing of it, half, all under its first name, and under its own.
     assert len(known) >= 1 + 4 * 4
-
-
-@pytest.mark.slow
-def test_scoring_killed_at_any_moment_leaves_whole_files_or_none(
-    run: tuple[Path, dict[str, bytes]], tmp_path: Path
-) -> None:
-    source, whole = run
-    draw = random.Random(20170721)  # noqa: S311 - a test
-    for number in range(10):
-        target = tmp_path / f"killed-{number}"
-        scoring = warm.start(PROGRAM, [source, target])
-        time.sleep(draw.uniform(0, 0.5))
-        scoring.kill()
-        scoring.wait()
-        check_what_is_left(target, whole)
-        assert run_scoring(source, target).code == 0
-        assert contents(target) == whole
 
 
 def cut(path: Path, at: int) -> bytes:
@@ -157,16 +136,6 @@ def test_records_cut_off_cost_the_clips_behind_the_cut_and_no_more(tmp_path: Pat
     case = make_case(clips=5)
     source = make_input(tmp_path / "input", case)
     check_cut(source, case, name, CUTS[place]((source / "res" / name).read_bytes()))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
-def test_records_cut_off_anywhere_cost_the_clips_behind_the_cut_and_no_more(tmp_path: Path, seed: int) -> None:
-    draw = random.Random(seed)  # noqa: S311 - a test
-    case = make_case(clips=5)
-    source = make_input(tmp_path / "input", case)
-    name = RECORDS[seed % 4]
-    check_cut(source, case, name, draw.randrange((source / "res" / name).stat().st_size))
 
 
 def check_cut(source: Path, case: Case, name: str, at: int) -> None:

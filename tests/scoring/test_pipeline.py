@@ -1,7 +1,5 @@
 """The whole program: what a run is worth, and what no run may do."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

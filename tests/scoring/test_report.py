@@ -1,7 +1,5 @@
 """The report: nothing secret in it, nothing alive in it, nothing outside it."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
@@ -21,6 +19,7 @@ from score.report.drawings.picture import data_uri, jpeg_size
 from score.report.gate import ReportExtras
 from score.report.write import contents, failure_page
 from score.visible import one_line, visible
+from tests import there
 from tests.scoring.canary import CLIP_IDS, canary_case, secrets
 from tests.scoring.conftest import Score
 from tests.scoring.factory import full_explanation, jpeg, make_case, recorded, write_manifest
@@ -179,8 +178,7 @@ def test_where_pictures_are_closed_a_report_shows_none(score: Score) -> None:
 def test_the_same_pixels_are_shown(size: tuple[int, int], options: list[int]) -> None:
     pixels = np.random.default_rng(1).integers(0, 256, (size[1], size[0], 3), np.uint8)
     data = bytes(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, 50, *options])[1])
-    uri = data_uri(with_extras(data))
-    assert uri is not None
+    uri = there(data_uri(with_extras(data)))
     kept = base64.b64decode(uri.partition(",")[2])
     assert jpeg_size(kept) == jpeg_size(data) == size
     before, after = (np.asarray(cv2.imdecode(np.frombuffer(one, np.uint8), cv2.IMREAD_COLOR)) for one in (data, kept))

@@ -1,7 +1,5 @@
 """The report's pages in a real browser: they work everywhere, for everybody, and nothing in them comes alive."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Drawings of the report: outlines are exact, seconds in their place, texts cut and marked without losing a sign."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,6 +15,7 @@ from score.report.drawings.words import MarkedText, cut_place, highlight
 from score.report.explanations.cards import choose
 from score.text import Vocabulary, cue_mentions
 from score.visible import visible
+from tests import there
 
 WORDS = Vocabulary(("smile", "gaze", "lighting", "words"), ("interview", "openness"), "interview")
 TITLES = {"interview": "Interview", "openness": "Openness"}
@@ -47,8 +46,7 @@ def area(corners: list[tuple[int, int]]) -> float:
 @given(GRIDS)
 def test_the_outlined_area_is_exactly_that_of_the_cells(grid: tuple[tuple[int, int], set[int]]) -> None:
     (rows, columns), places = grid
-    path = outline(places, rows, columns)
-    assert path is not None
+    path = there(outline(places, rows, columns))
     assert sum(map(area, loops(path))) == len(places)
     for corners in loops(path):
         assert len(corners) % 2 == 0  # sides alternate, the last one is drawn by closing

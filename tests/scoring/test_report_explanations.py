@@ -1,7 +1,5 @@
 """The section on explanations: true to what was measured, best and worst first, and nothing where clips are closed."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -22,6 +20,7 @@ from score.report.explanations.hidden import call_rows, place, timeline
 from score.report.explanations.verdict import clip_state, reasons
 from score.report.write import report_page
 from score.settings import Target
+from tests import there
 from tests.scoring.factory import Case, full_explanation, honest_probes, jpeg, make_case
 from tests.scoring.pages import CLIPS_ONLY, HIDDEN, Page, page_of, scored_of
 
@@ -168,8 +167,7 @@ def test_what_was_not_given_or_not_asked_is_said() -> None:
 
 
 def test_the_drawings_show_what_was_hidden() -> None:
-    drawn = place(MAPS, NUMBERS, WIDE)
-    assert drawn is not None
+    drawn = there(place(MAPS, NUMBERS, WIDE))
     assert (drawn.rows, drawn.columns) == (3, 4)
     assert (drawn.top, drawn.bottom) == ("M2 2h2v1h-2z", "M0 0h2v1h-2z")
     assert drawn.label == (
@@ -180,8 +178,7 @@ def test_the_drawings_show_what_was_hidden() -> None:
         ("", "thing 1", "5.000", 62.5),
         ("bottom", "marked least, upper left", "0.100", 1.2),
     )
-    line = timeline(MAPS, NUMBERS, WIDE)
-    assert line is not None
+    line = there(timeline(MAPS, NUMBERS, WIDE))
     assert (line.columns, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
     assert line.bars == "M1 100v-100h1v100zM2 100v-50h1v50z"
     assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."

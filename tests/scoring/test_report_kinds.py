@@ -1,7 +1,5 @@
 """Pages of every kind: early, final, private and without scores; and what a page says of where it comes from."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The report's colours: enough contrast in both themes."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

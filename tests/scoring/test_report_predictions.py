@@ -1,7 +1,5 @@
 """The section on predictions: plots that say what the numbers say, groups, landmarks; and what a closed phase hides."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The first screen: words, factors and advice say what the numbers say."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict, fields, replace
 from pathlib import Path

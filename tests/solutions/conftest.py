@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tests import ROOT
+from tests import ROOT, there
 
 SOLUTIONS = ROOT / "solutions"
 CUE_READER = SOLUTIONS / "cue_reader"
@@ -33,8 +33,7 @@ class Solution(Protocol):
 def load(folder: str, name: str) -> ModuleType:
     """Return a module of a solution under a name of its own, since both have a `model`."""
     path = SOLUTIONS / folder / f"{name}.py"
-    found = importlib.util.spec_from_file_location(f"solution_{folder}_{name}", path)
-    assert found is not None
+    found = there(importlib.util.spec_from_file_location(f"solution_{folder}_{name}", path))
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)

@@ -13,7 +13,7 @@ from cuereader.features import CUES, EVENTS, FEATURES, Reading, calmed, read_cli
 from cuereader.wording import tell
 
 from file_clip import FileClip
-from tests import ROOT
+from tests import ROOT, there
 from tests.solutions.conftest import Solution
 
 SAMPLE = ROOT / "public_data"
@@ -112,19 +112,16 @@ def test_different_clips_get_different_texts_and_maps(reader: Solution) -> None:
 
 
 def test_the_map_lies_on_the_mouth_where_the_mouth_alone_counts(reading: Reading, reader: Solution) -> None:
-    face = reading.picture.face
-    assert face is not None
+    face = there(reading.picture.face)
     smiles = np.array([cue == "smile" for _, cue in FEATURES])
-    space = space_map(reading, replace(reader.additive, weights=reader.additive.weights * smiles))
-    assert space is not None
+    space = there(space_map(reading, replace(reader.additive, weights=reader.additive.weights * smiles)))
     row, column = np.unravel_index(int(space.argmax()), space.shape)
     assert abs((column + 0.5) * 10 - np.median(face.x)) < face.unit
     assert 0 < (row + 0.5) * 10 - np.median(face.y) < 1.5 * face.unit
 
 
 def test_a_second_weighs_what_the_prediction_owes_to_the_events_in_it(reader: Solution, reading: Reading) -> None:
-    weights = time_weights(reading, reader.additive)
-    assert weights is not None
+    weights = there(time_weights(reading, reader.additive))
     usual = reader.additive.raw(reading.values)
     expected = np.zeros(5)
     for cue in EVENTS:
@@ -137,8 +134,7 @@ def test_a_second_weighs_what_the_prediction_owes_to_the_events_in_it(reader: So
 
 
 def test_an_event_lies_where_its_track_strays(reading: Reading) -> None:
-    face = reading.picture.face
-    assert face is not None
+    face = there(reading.picture.face)
     curve = np.where((face.times >= 2) & (face.times < 3), 0.2, 0.05)
     smiling = replace(reading, picture=replace(reading.picture, face=replace(face, curve=curve)))
     assert happens(smiling, "smile", 5) == pytest.approx([0, 0, 1, 0, 0])

@@ -1,5 +1,7 @@
 """Cues are evenly spread, independent, alike within a person, and removable one by one."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +22,7 @@ CAUSES = [CUE_NAMES.index(cue) for cue in CAUSAL]
 def drawn(clips: int, *, split: str = "independent", seed: int = 1) -> np.ndarray:
     """Return the intensities of a set, shape (clips, cues); two clips of each person."""
     people = [index // 2 for index in range(clips)]
-    return np.array([cues.vector() for cues in draw_set(seed, "training", people, split, RULE)])
+    return np.array([astuple(cues) for cues in draw_set(seed, "training", people, split, RULE)])
 
 
 @given(cues=INTENSITIES, cue=st.sampled_from(CUE_NAMES))

@@ -40,7 +40,6 @@ class _Truth:
     """Labels of a phase on the unit scale, and related data."""
 
     settings: Settings
-    """Settings of the reference data."""
     reference: Reference
     """n clips."""
     known: Known
@@ -54,20 +53,8 @@ class _Truth:
 def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
     """Compute the content of ``landmarks.json``.
 
-    Parameters
-    ----------
-    phase
-        The phase.
-    runs
-        Runs of solutions on this phase that become landmarks. Constant predictions are left out, because the constant
-        is already a landmark.
-    scratch
-        A folder for temporary files.
-
-    Raises
-    ------
-    BundleError
-        When the phase's data cannot be read, or a run cannot be scored.
+    `runs`: runs of solutions on this phase that become landmarks. Constant predictions are left out, because the
+    constant is already a landmark. Raises BundleError when the phase's data cannot be read, or a run cannot be scored.
     """
     reference = use_scoring_program(phase, scratch)
     if phase.task.input_data is None:

@@ -13,15 +13,9 @@ CLOSED_KINDS = ("constant", "solution")
 def table(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> str:
     """Write landmarks as a Markdown table, with a sentence about each.
 
-    Parameters
-    ----------
-    record
-        Content of ``landmarks.json``.
-    columns
-        Leaderboard columns with titles and decimals.
-    open_
-        Whether the labels of the phase are open. If not, only the constant and solutions are given, with two decimals
-        fewer than on the leaderboard: exact values would be equations about the labels.
+    `record`: content of ``landmarks.json``. `open_`: whether the labels of the phase are open. If not, only the
+    constant and solutions are given, with two decimals fewer than on the leaderboard: exact values would be equations
+    about the labels.
     """
     items = [item for item in record["landmarks"] if open_ or item["kind"] in CLOSED_KINDS]
     lines = [

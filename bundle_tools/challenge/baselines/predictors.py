@@ -27,19 +27,10 @@ def look_up(truth: Array, sources: Numbers, constant: Array) -> Array | None:
     This measures leakage between splits. The mean label m of the siblings is shrunk towards the constant c,
     ``p = c + s (m - c)``; s in [0, 1] is the least-squares slope over the clips of all *other* sources.
 
-    Parameters
-    ----------
-    truth
-        (n, k) labels.
-    sources
-        (n,) index of each clip's source.
-    constant
-        (k,) prediction for clips without siblings.
-
-    Returns
-    -------
-    Array or None
-        (n, k) predictions; None where no source has two clips.
+    `truth`: (n, k) labels.
+    `sources`: (n,) index of each clip's source.
+    `constant`: (k,) prediction for clips without siblings.
+    Returns (n, k) predictions; None where no source has two clips.
     """
     _, people, sizes = np.unique(sources, return_inverse=True, return_counts=True)
     siblings = (sizes[people] - 1)[:, None].astype(np.float64)
@@ -64,17 +55,8 @@ def metadata_only(
     Ridge regression on the features' quantiles, cross-validated by source; its strength is chosen within each
     training part. On sound data it is no better than the constant.
 
-    Parameters
-    ----------
-    features
-        Name -> one value per clip; texts count by their alphabetical place.
-    truth, sources, constant
-        As in `look_up`.
-
-    Returns
-    -------
-    Array or None
-        (n, k) predictions; None with too few people, or where no feature varies.
+    `features`: name -> one value per clip; texts count by their alphabetical place. Returns (n, k) predictions; None
+    with too few people, or where no feature varies.
     """
     people = len(np.unique(sources))
     columns = [
@@ -94,12 +76,8 @@ def metadata_only(
 def from_causes(truth: Array, contributions: Array) -> Array:
     """Predict each clip from the known causes of its label; only the labels' own noise remains.
 
-    Parameters
-    ----------
-    truth
-        (n, k) labels.
-    contributions
-        (n, k) sum of the contributions of all cues: the noiseless label minus that of a neutral clip.
+    `truth`: (n, k) labels. `contributions`: (n, k) sum of the contributions of all cues: the noiseless label minus that
+    of a neutral clip.
     """
     return np.asarray(np.clip(contributions + np.median(truth - contributions, axis=0), 0, 1))
 
@@ -111,10 +89,7 @@ def ceiling_of_people(truth: Array, sources: Numbers, constant: Array) -> dict[s
     correlation): the mean absolute error of the true mean is w sqrt(2 / pi) for normal noise, its R2 is rho, its
     correlation sqrt(rho), its concordance 2 rho / (1 + rho). People do change between clips, so a model may pass it.
 
-    Returns
-    -------
-    dict or None
-        Metrics by name, (1, k) each; None where no source has two clips.
+    Returns metrics by name, (1, k) each; None where no source has two clips.
     """
     _, people, sizes = np.unique(sources, return_inverse=True, return_counts=True)
     freedom = len(truth) - len(sizes)

@@ -15,26 +15,10 @@ DECIMALS = 4
 def enter_skill_reference(competition: Competition, run: Path, scratch: Path) -> tuple[Mapping[str, float], list[Path]]:
     """Write a run's mean absolute errors into the settings of every phase, as ``skill_reference``.
 
-    Parameters
-    ----------
-    competition
-        The bundle, with folders as reference data.
-    run
-        Run of the model that sets the reference, on a phase whose labels are in the bundle.
-    scratch
-        An empty folder.
-
-    Returns
-    -------
-    errors
-        By target, on its own scale.
-    list of Path
-        The settings files that were changed.
-
-    Raises
-    ------
-    BundleError
-        When the run does not belong to this bundle, or clips failed in it.
+    `run`: run of the model that sets the reference, on a phase whose labels are in the bundle.
+    Returns `errors`: by target, on its own scale.
+    Returns `changed`: the settings files that were changed.
+    Raises BundleError when the run does not belong to this bundle, or clips failed in it.
     """
     (found,) = find_runs([run], scratch)
     folders = {phase.slug: phase.task.reference_data for phase in competition.phases}

@@ -31,28 +31,8 @@ def update(
 ) -> Path:
     """Compute landmarks and write them beside the labels and into the pages.
 
-    Parameters
-    ----------
-    competition
-        The bundle.
-    phase
-        Its reference data must be a folder; the file is added to its settings if needed.
-    solutions
-        Submissions to run now, through both programs.
-    finished
-        Existing runs of submissions.
-    scratch
-        A folder for temporary files.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    BundleError
-        When a solution fails, a run belongs to another phase, or the files cannot be written.
+    `phase`: its reference data must be a folder; the file is added to its settings if needed. Raises BundleError when a
+    solution fails, a run belongs to another phase, or the files cannot be written.
     """
     path = _file(phase)
     if path is None:

@@ -32,7 +32,6 @@ class Options:
     """The options of `bundle build`."""
 
     out: Path
-    """The zip to write."""
     start: datetime | None = None
     """When the first phase starts, UTC; all other dates move with it. None keeps the dates of competition.yaml."""
     image: str | None = None
@@ -40,7 +39,6 @@ class Options:
     training: Path | None = None
     """A labelled set that replaces public_data/; None packs public_data/ itself."""
     wheels: bool = False
-    """Whether both programs include their packages."""
     key: bool = True
     """Whether both programs get the seal key."""
     new_key: bool = False
@@ -54,15 +52,8 @@ class Options:
 def build(root: Path, options: Options) -> list[Finding]:
     """Write the zip and check it.
 
-    Returns
-    -------
-    list of Finding
-        Warnings and notes about the zip.
-
-    Raises
-    ------
-    BundleError
-        When the folders or the zip have errors; then no zip is left.
+    Returns warnings and notes about the zip. Raises BundleError when the folders or the zip have errors; then no zip is
+    left.
     """
     _check_out(root, options.out)
     _refuse(root, check(root), "Nothing was built.")

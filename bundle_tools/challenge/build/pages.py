@@ -16,14 +16,7 @@ from bundle_tools.codabench.version1 import as_version2, is_version1
 def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry]:
     """Yield the entries with current figures in every Markdown file; those of the kit lose their marks.
 
-    Parameters
-    ----------
-    root
-        The bundle's folder.
-    text
-        `competition.yaml` as packed.
-    entries
-        Name and content of every other file.
+    `text`: `competition.yaml` as packed.
     """
     content = yaml.safe_load(text)
     figures = Figures(Draft(root, as_version2(content) if is_version1(content) else content, {}, folder=True))

@@ -6,8 +6,6 @@ without a band opens one. The next runs, in the order of totals, join it until a
 members; that run opens the next band. Hence no member of a band is above another, and bands are in the order of totals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,10 +30,7 @@ class Contender:
 def shares_above(contenders: Sequence[Contender]) -> NDArray[np.float64]:
     """Return how often each run's total is strictly higher than each other's.
 
-    Returns
-    -------
-    NDArray
-        (runs, runs) shares of the resamples, in [0, 1]; the diagonal is 0.
+    Returns (runs, runs) shares of the resamples, in [0, 1]; the diagonal is 0.
     """
     draws = np.stack([contender.draws for contender in contenders])
     # One row at a time, because all pairs of a hundred runs would fill the memory.
@@ -45,17 +40,8 @@ def shares_above(contenders: Sequence[Contender]) -> NDArray[np.float64]:
 def bands(contenders: Sequence[Contender], share: float = ABOVE) -> dict[str, int]:
     """Return each run's band, 1 for the best.
 
-    Parameters
-    ----------
-    contenders
-        In any order, at least one.
-    share
-        Share of the resamples from which a run is above another, in (0.5, 1].
-
-    Returns
-    -------
-    dict of str to int
-        Name -> band, best total first; equal totals are sorted by name.
+    `contenders`: in any order, at least one. `share`: share of the resamples from which a run is above another, in
+    (0.5, 1]. Returns name -> band, best total first; equal totals are sorted by name.
     """
     ordered = sorted(contenders, key=lambda one: (-one.total, one.name))
     above = shares_above(ordered) >= share

@@ -19,7 +19,6 @@ class Difference:
     """One column of one run minus the same column of another."""
 
     value: float
-    """Difference on all clips."""
     interval: tuple[float, float] | None
     """On common resamples, at `LEVEL`; None without resamples."""
     higher: float
@@ -36,14 +35,7 @@ class Difference:
 def difference(one: Entry, other: Entry, column: str, *, drawn: bool = True) -> Difference:
     """Subtract a column of one run from that of another.
 
-    Parameters
-    ----------
-    one, other
-        Runs with draws of this column on common resamples.
-    column
-        Key of a score column that has an interval.
-    drawn
-        Whether the draws are resamples; if they are not, there is no interval.
+    `drawn`: whether the draws are resamples; if they are not, there is no interval.
     """
     gap = one.draws[column] - other.draws[column]
     tail = (1 - LEVEL) / 2
@@ -59,17 +51,8 @@ def difference(one: Entry, other: Entry, column: str, *, drawn: bool = True) -> 
 def widest(values: Array, most: int) -> list[int]:
     """Choose the clips with the largest range of values over the runs.
 
-    Parameters
-    ----------
-    values
-        (runs, clips); NaN where a run has none; NaN is ignored.
-    most
-        Most clips to return, >= 0.
-
-    Returns
-    -------
-    list of int
-        Indices of clips, largest range first, ties in clip order; clips on which all runs agree are left out.
+    `values`: (runs, clips); NaN where a run has none; NaN is ignored. `most`: most clips to return, >= 0. Returns
+    indices of clips, largest range first, ties in clip order; clips on which all runs agree are left out.
     """
     spread = np.fmax.reduce(values) - np.fmin.reduce(values)
     order = np.argsort(-np.nan_to_num(spread), kind="stable")[:most]

@@ -51,7 +51,6 @@ class Entry:
     scores: ClipScores
     """The source of its columns, one row per clip."""
     said: Explained
-    """Its answers."""
     skill: float
     """Skill factor: the share of the way from the constant to the reference, in [0, 1]."""
     points: dict[str, float]
@@ -65,9 +64,7 @@ class Field:
     """The runs of one comparison, all over the same clips."""
 
     phase: str
-    """Its slug."""
     settings: Settings
-    """Settings of the phase."""
     truth: Array
     """(n, k) labels of the clips that count, in the targets' ranges."""
     entries: tuple[Entry, ...]
@@ -92,21 +89,8 @@ class Field:
 def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path) -> Field:
     """Score runs.
 
-    Parameters
-    ----------
-    phase
-        Phase whose scoring program and reference data are used.
-    runs
-        At least one, all of this phase.
-    resamples
-        Number of resamples, >= 1.
-    scratch
-        A folder for temporary files.
-
-    Raises
-    ------
-    BundleError
-        When the phase lacks something, or with every run that cannot be scored and why.
+    `runs`: at least one, all of this phase. `resamples`: number of resamples, >= 1. Raises BundleError when the phase
+    lacks something, or with every run that cannot be scored and why.
     """
     reference = use_scoring_program(phase, scratch)
     truth, gathered = _gathered(runs, reference, scratch)

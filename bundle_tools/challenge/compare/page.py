@@ -42,9 +42,7 @@ class Bar:
     start: float
     """Where the fill begins: at zero."""
     length: float
-    """Length of the fill."""
     interval: tuple[float, float] | None
-    """Position and length of the interval."""
     chance: float | None
     """Position of the score that is reached without watching a clip."""
 
@@ -56,7 +54,6 @@ class Cell:
     value: str
     """Rounded."""
     note: str = ""
-    """Its interval or error."""
     bar: Bar | None = None
     """Drawn from the rounded numbers, because a position reveals a number."""
     direction: int = 0
@@ -80,14 +77,7 @@ class Line:
 def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
     """Render the page as one self-contained file with style and script.
 
-    Parameters
-    ----------
-    field
-        The runs.
-    rows
-        Their judgement, best total first.
-    full
-        Whether to include what the phase hides from participants.
+    `full`: whether to include what the phase hides from participants.
     """
     by_name = {entry.name: entry for entry in field.entries}
     field = replace(field, entries=tuple(by_name[row.name] for row in rows))

@@ -1,7 +1,5 @@
 """Ranks of the same runs under other rules: if the order depends on the rule, the rule should not decide alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,14 +33,6 @@ def middle_ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.fl
 def mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return each run's mean rank over several criteria of equal weight.
 
-    Parameters
-    ----------
-    values
-        (runs, criteria), higher is better; at least one criterion.
-
-    Returns
-    -------
-    NDArray
-        (runs,) in [1, runs], lower is better.
+    `values`: (runs, criteria), higher is better; at least one criterion. Returns (runs,) in [1, runs], lower is better.
     """
     return np.asarray(np.mean([middle_ranks(column) for column in np.asarray(values, dtype=float).T], axis=0))

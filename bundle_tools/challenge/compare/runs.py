@@ -22,7 +22,6 @@ class Run:
     """The results of one submission."""
 
     name: str
-    """Name in the table."""
     folder: Path
     """Contains `run.json` and `manifest.json`."""
     task: str
@@ -32,10 +31,7 @@ class Run:
 def expand(paths: list[Path]) -> list[Path]:
     """Replace a folder of `bundle server fetch` by its submissions that are on the leaderboard.
 
-    Raises
-    ------
-    BundleError
-        If none of them has an output.
+    Raises BundleError if none of them has an output.
     """
     found = []
     for path in paths:
@@ -49,17 +45,8 @@ def expand(paths: list[Path]) -> list[Path]:
 def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
     """Find the results in each folder or zip.
 
-    Parameters
-    ----------
-    paths
-        At least one; a folder of `bundle server fetch` stands for its submissions on the leaderboard.
-    scratch
-        An empty folder, where zips are unpacked.
-
-    Raises
-    ------
-    BundleError
-        With every path in which no results were found.
+    `paths`: at least one; a folder of `bundle server fetch` stands for its submissions on the leaderboard. Raises
+    BundleError with every path in which no results were found.
     """
     runs, wrong = [], []
     paths = expand(paths)

@@ -18,7 +18,6 @@ class Row:
     """One run among the others."""
 
     name: str
-    """Name in the table."""
     band: int
     """1 for the best; runs within a band cannot be told apart."""
     place: int

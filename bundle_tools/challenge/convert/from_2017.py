@@ -24,21 +24,9 @@ def write_records(
 ) -> list[str]:
     """Write `predictions.csv`, `explanations.jsonl` and `images/`; return the older names of the clips.
 
-    Parameters
-    ----------
-    submission
-        Holds `prediction.pkl` or `predictions.pkl`, and perhaps `description.pkl` and `metadata.txt`.
-    out
-        Where to write.
-    names
-        Older names -> names of clips and targets; others keep their names, clips without `.mp4`.
-    progress
-        Progress callback, called per clip.
-
-    Raises
-    ------
-    BundleError
-        When a file cannot be read, a clip lacks a target, or names do not match.
+    `submission`: holds `prediction.pkl` or `predictions.pkl`, and perhaps `description.pkl` and `metadata.txt`.
+    `names`: older names -> names of clips and targets; others keep their names, clips without `.mp4`.
+    Raises BundleError when a file cannot be read, a clip lacks a target, or names do not match.
     """
     found = [files for files in find_results(path.name for path in submission.iterdir()) if files.form == "2017"]
     if len(found) != 1:

@@ -28,10 +28,7 @@ class Names:
 def read_names(aliases: Path | None, targets: list[str]) -> Names:
     """Read the names of clips from a table `clip_id,name`, those of targets from `older=own`.
 
-    Raises
-    ------
-    BundleError
-        When a table or a pair is malformed, or a name appears twice.
+    Raises BundleError when a table or a pair is malformed, or a name appears twice.
     """
     clips: dict[str, str] = {}
     if aliases is not None:
@@ -58,19 +55,7 @@ def read_names(aliases: Path | None, targets: list[str]) -> Names:
 def misfits(names: Names, targets: Iterable[str], clips: Mapping[str, str]) -> list[str]:
     """Find what would silently be lost: unknown names of targets, and names that would become equal.
 
-    Parameters
-    ----------
-    names
-        From the names in the files to the names to be written.
-    targets
-        The names in the files.
-    clips
-        Names in the files -> names to be written.
-
-    Returns
-    -------
-    list of str
-        Sentences.
+    `names`: from the names in the files to the names to be written. `clips`: names in the files -> names to be written.
     """
     renamed = {target: names.targets.get(target, target) for target in targets}
     wrong = [

@@ -34,24 +34,10 @@ def write_2017(
 
     All pictures are held in memory until they are written: 0.2 MB each.
 
-    Parameters
-    ----------
-    run
-        Holds `predictions.csv` and `explanations.jsonl`.
-    out
-        Where to write.
-    names
-        Names of clips and targets; others keep their names, clips with `.mp4` appended.
-    light
-        Leave the pictures out.
-    progress
-        Progress callback, called per clip.
-
-    Raises
-    ------
-    BundleError
-        With the lines that cannot be read, and every name that does not match; or with the first file that a run cannot
-        have written.
+    `run`: holds `predictions.csv` and `explanations.jsonl`.
+    `names`: names of clips and targets; others keep their names, clips with `.mp4` appended.
+    Raises BundleError with the lines that cannot be read, and every name that does not match; or with the first file
+    that a run cannot have written.
     """
     wrong: list[str] = []
     targets, rows = _predictions(run, wrong)
@@ -142,10 +128,7 @@ def _older(clip_id: str, names: Names) -> str:
 def _read(run: Path, name: str) -> bytes:
     """Read a file of the run, like scoring, without trusting its content.
 
-    Raises
-    ------
-    BundleError
-        When it is a link, not a regular file, or larger than any run's.
+    Raises BundleError when it is a link, not a regular file, or larger than any run's.
     """
     if found := why_unread(run, name):
         raise BundleError(f"{run}: {name[:LONGEST_QUOTE]!r}: expected a file of the run, found {found}. Run again.")

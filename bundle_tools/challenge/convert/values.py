@@ -7,10 +7,7 @@ from numbers import Real
 def finite(value: object) -> float:
     """Return a number, or the number in a text.
 
-    Raises
-    ------
-    ValueError
-        When it is neither, or not finite.
+    Raises ValueError when it is neither, or not finite.
     """
     if isinstance(value, bool) or not isinstance(value, str | Real):
         raise ValueError("no number")

@@ -20,7 +20,6 @@ class Box:
     name: str
     """Run or repository, shortened."""
     note: str
-    """Its score and what it received."""
     column: int
     """From 0; to the right of everything it builds on."""
     row: int
@@ -30,17 +29,7 @@ class Box:
 
 
 def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
-    """Write the page; it is self-contained.
-
-    Parameters
-    ----------
-    works
-        Submissions.
-    baseline
-        Explanation score from which a submission has a lead.
-    remarks
-        Credits that were left out, and why.
-    """
+    """Write the page; it is self-contained."""
     found, rows = uses(works, baseline), usefulness(works, baseline)
     return render(
         Path(__file__).parent / "templates",

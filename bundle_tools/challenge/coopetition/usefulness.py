@@ -30,7 +30,6 @@ class Use:
     user: str
     """The submission that builds on the source."""
     source: str
-    """The run or repository."""
     used: str
     """What was used."""
     points: float
@@ -46,13 +45,11 @@ class Useful:
     """One work and how useful it was."""
 
     name: str
-    """A run, or a repository."""
     team: str
     """Its team; empty for a repository."""
     points: float
     """Points received, >= 0."""
     users: int
-    """Teams that credit it directly."""
     total: float | None
     """Its own explanation score; None for a repository and for work of another phase."""
 
@@ -60,17 +57,8 @@ class Useful:
 def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     """Divide every team's lead among the works that it credits.
 
-    Parameters
-    ----------
-    works
-        Works whose credits form no circle.
-    baseline
-        Explanation score from which a submission has a lead, 0 to 100.
-
-    Returns
-    -------
-    list of Use
-        One per credit, most points first; 0 points if there is no lead to divide.
+    `baseline`: explanation score from which a submission has a lead, 0 to 100. Returns one per credit, most points
+    first; 0 points if there is no lead to divide.
     """
     by_name = {work.name: work for work in works}
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}

@@ -26,7 +26,6 @@ class Work:
     """One submission."""
 
     name: str
-    """The run's name."""
     team: str
     """Its team; the run's name if none was given."""
     total: float | None
@@ -40,24 +39,11 @@ def read_works(
 ) -> tuple[list[Work], list[str]]:
     """Read the credits of all runs, and find the runs that they name.
 
-    Parameters
-    ----------
-    runs
-        At least one.
-    totals
-        Explanation score by run; runs without one were shared in another phase.
-    teams
-        Team by run; a run without one is a team of its own.
-
-    Returns
-    -------
-    tuple
-        The works, in the order of the runs; and remarks about credits that match nothing and are left out.
-
-    Raises
-    ------
-    BundleError
-        If the credits form a circle, so that somebody credits a later work.
+    `runs`: at least one.
+    `totals`: explanation score by run; runs without one were shared in another phase.
+    `teams`: team by run; a run without one is a team of its own.
+    Returns the works, in the order of the runs; and remarks about credits that match nothing and are left out.
+    Raises BundleError if the credits form a circle, so that somebody credits a later work.
     """
     facts = {run.name: json.loads((run.folder / "run.json").read_text("utf-8")) for run in runs}
     hashes = {name: str(fact.get("submission_sha256") or "") for name, fact in facts.items()}
@@ -86,10 +72,7 @@ def read_works(
 def sources_first(works: Sequence[Work]) -> list[str]:
     """Order works and repositories so that each comes after all that it builds on.
 
-    Raises
-    ------
-    CycleError
-        If there is no such order; with the names along the circle.
+    Raises CycleError, with the names along the circle, if there is no such order.
     """
     sources = {work.name: [credit.source for credit in work.credits] for work in works}
     return list(TopologicalSorter(dict(sorted(sources.items()))).static_order())
@@ -98,10 +81,7 @@ def sources_first(works: Sequence[Work]) -> list[str]:
 def read_teams(path: Path) -> dict[str, str]:
     """Read `run,team` lines.
 
-    Raises
-    ------
-    BundleError
-        When the file cannot be read, or with every line that is wrong.
+    Raises BundleError when the file cannot be read, or with every line that is wrong.
     """
     try:
         text = path.read_text("utf-8-sig")

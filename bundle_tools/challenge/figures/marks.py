@@ -40,7 +40,6 @@ class Change:
     line: int
     """Line where the difference begins, from 1, in the original text."""
     name: str
-    """Name of the figure or block."""
     found: str
     """The page's figure, or the first line that differs."""
     expected: str
@@ -60,7 +59,6 @@ class Problem:
     line: int
     """From 1."""
     name: str
-    """Name in the mark."""
     what: str
     """What is wrong, as a sentence."""
 
@@ -113,14 +111,7 @@ def fill(text: str, values: Table, blocks: Table) -> Filled:
 
     Filling a second time changes nothing, and text outside marks never changes.
 
-    Parameters
-    ----------
-    text
-        Markdown.
-    values
-        Figures within a line.
-    blocks
-        Blocks of lines; an empty text is no line.
+    `blocks`: blocks of lines; an empty text is no line.
     """
     line_ends = [match.start() for match in re.finditer("\n", text)]
     changes: list[Change] = []

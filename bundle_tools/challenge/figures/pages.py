@@ -62,11 +62,9 @@ class Page:
     """A file with marks, and its current content."""
 
     path: Path
-    """The file."""
     name: str
     """Relative to the bundle."""
     filled: Filled
-    """Its text with current figures."""
 
     def write(self) -> None:
         """Write the file if anything has changed."""
@@ -77,10 +75,7 @@ class Page:
 def open_bundle(root: Path) -> Draft:
     """Read a bundle's `competition.yaml`; one of version 1 as Codabench converts it.
 
-    Raises
-    ------
-    BundleError
-        When it cannot be used; `bundle check` lists all mistakes.
+    Raises BundleError when it cannot be used; `bundle check` lists all mistakes.
     """
     draft, findings = read(root, folder=True)
     if draft is None:
@@ -91,17 +86,8 @@ def open_bundle(root: Path) -> Draft:
 def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]:
     """Compute the content of all marks of every page and guide, without writing.
 
-    Parameters
-    ----------
-    draft
-        The bundle.
-    only
-        Files to read; None: all of `PLACES`, and the pages that `competition.yaml` names.
-
-    Raises
-    ------
-    BundleError
-        When a file of `only` is not UTF-8 text; other such files are skipped.
+    `only`: files to read; None: all of `PLACES`, and the pages that `competition.yaml` names. Raises BundleError when a
+    file of `only` is not UTF-8 text; other such files are skipped.
     """
     figures = Figures(draft)
     for path in _files(draft) if only is None else only:
@@ -119,10 +105,7 @@ def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[P
 def fill_pages(root: Path) -> list[str]:
     """Update all pages and guides of a bundle, after its settings or data have changed.
 
-    Returns
-    -------
-    list of str
-        A line for each change and each mark that cannot be filled.
+    Returns a line for each change and each mark that cannot be filled.
     """
     lines = []
     for page in look_through(open_bundle(root)):

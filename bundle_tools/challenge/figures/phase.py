@@ -33,7 +33,6 @@ class Phase:
     name: str
     """As on the command line, e.g. "practice"."""
     draft: Draft
-    """The bundle."""
     entry: PhaseKeys
     """The phase in `competition.yaml`."""
     task: TaskKeys

@@ -15,15 +15,8 @@ def krippendorff_alpha(ratings: Array) -> float:
     ``(sum of n_g from i to j - (n_i + n_j) / 2)^2``. Source: K. Krippendorff, *Computing Krippendorff's
     Alpha-Reliability*, University of Pennsylvania, 2011.
 
-    Parameters
-    ----------
-    ratings
-        (jurors, items); NaN where a juror did not rate.
-
-    Returns
-    -------
-    float
-        At most 1; 0 is chance. NaN if no item has two ratings, or all ratings are equal.
+    `ratings`: (jurors, items); NaN where a juror did not rate. Returns at most 1; 0 is chance. NaN if no item has two
+    ratings, or all ratings are equal.
     """
     ratings = np.asarray(ratings, dtype=float)
     values = np.unique(ratings[~np.isnan(ratings)])
@@ -46,10 +39,7 @@ def intraclass_correlation(ratings: Array) -> tuple[float, float]:
     Source: P. E. Shrout and J. L. Fleiss, *Intraclass correlations: uses in assessing rater reliability*,
     Psychological Bulletin 86, 1979.
 
-    Parameters
-    ----------
-    ratings
-        (jurors, items), complete; at least two of each, else NaN.
+    `ratings`: (jurors, items), complete; at least two of each, else NaN.
     """
     ratings = np.asarray(ratings, dtype=float)
     jurors, items = ratings.shape
@@ -72,15 +62,8 @@ def kendall_w(scores: Array) -> float:
     Source: M. G. Kendall and B. Babington Smith, *The problem of m rankings*, Annals of Mathematical Statistics 10,
     1939.
 
-    Parameters
-    ----------
-    scores
-        (jurors, teams) higher is better.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN with fewer than two teams or jurors, or if every juror ties all teams.
+    `scores`: (jurors, teams) higher is better. Returns a value in [0, 1]; NaN with fewer than two teams or jurors, or
+    if every juror ties all teams.
     """
     from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
 
@@ -97,15 +80,8 @@ def kendall_w(scores: Array) -> float:
 def comparisons(ratings: Array) -> Array:
     """Count who was rated higher by the same juror on the same clip; a tie is half a win for each.
 
-    Parameters
-    ----------
-    ratings
-        (jurors, clips, teams); NaN without a rating.
-
-    Returns
-    -------
-    NDArray
-        (teams, teams): how often the team of the row was above that of the column.
+    `ratings`: (jurors, clips, teams); NaN without a rating. Returns (teams, teams): how often the team of the row was
+    above that of the column.
     """
     difference = ratings[..., :, None] - ratings[..., None, :]
     wins = np.where(np.isnan(difference), 0.0, np.where(difference > 0, 1.0, np.where(difference == 0, 0.5, 0.0)))
@@ -119,18 +95,10 @@ def bradley_terry(wins: Array, prior: float = 0.5) -> Array:
 
     Source: D. R. Hunter, *MM algorithms for generalized Bradley-Terry models*, Annals of Statistics 32, 2004.
 
-    Parameters
-    ----------
-    wins
-        (teams, teams) wins of the row over the column, >= 0.
-    prior
-        Wins added to every ordered pair, so that the strength of a team that won or lost everything stays finite.
-
-    Returns
-    -------
-    NDArray
-        (teams,) logarithms of the strengths, with mean 0. ``1 / (1 + exp(b - a))`` is the probability that a is
-        preferred to b.
+    `wins`: (teams, teams) wins of the row over the column, >= 0.
+    `prior`: wins added to every ordered pair, so that the strength of a team that won or lost everything stays finite.
+    Returns (teams,) logarithms of the strengths, with mean 0. ``1 / (1 + exp(b - a))`` is the probability that a is
+    preferred to b.
     """
     wins = np.asarray(wins, dtype=float) + prior * (1 - np.eye(len(wins)))
     games = wins + wins.T

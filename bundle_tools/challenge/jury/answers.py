@@ -28,7 +28,6 @@ class Answer:
     ratings: tuple[int, ...] | None
     """In the order of the criteria; None if the juror cannot judge."""
     remark: str
-    """Free text."""
 
 
 @dataclass(frozen=True)
@@ -44,26 +43,11 @@ class Answers:
 def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool = False) -> list[Answers]:
     """Read the files of all jurors.
 
-    Parameters
-    ----------
-    paths
-        At least one file, as a sheet exports it.
-    key
-        Key of the jury.
-    rules
-        The same as when the sheets were made.
-    partial
-        Whether sheets may have items without an answer.
-
-    Returns
-    -------
-    list of Answers
-        By the number of the juror.
-
-    Raises
-    ------
-    BundleError
-        With every mistake of all files.
+    `paths`: at least one file, as a sheet exports it.
+    `rules`: the same as when the sheets were made.
+    `partial`: whether sheets may have items without an answer.
+    Returns answers by the number of the juror.
+    Raises BundleError with every mistake of all files.
     """
     if rules.sha256 != key.rules_sha256:
         raise BundleError("The rules have changed since the sheets were made. Give --rules the earlier file.")

@@ -20,9 +20,7 @@ class Criterion:
     name: str
     """Key in files."""
     title: str
-    """Heading."""
     question: str
-    """Question to the juror."""
     weight: float
     """Weight in the mean, > 0; the sum is 1."""
     anchors: tuple[tuple[int, str], ...]
@@ -62,16 +60,12 @@ class Rules:
     level: float
     """Coverage of intervals, in (0, 1)."""
     seed: int
-    """Seed of the bootstrap."""
 
 
 def read_rules(path: Path = DEFAULT) -> Rules:
     """Read the rules of a jury.
 
-    Raises
-    ------
-    BundleError
-        When the file cannot be used, with the wrong keys.
+    Raises BundleError when the file cannot be used, with the wrong keys.
     """
     try:
         data = path.read_bytes()

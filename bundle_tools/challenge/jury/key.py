@@ -37,9 +37,7 @@ class Item:
     kind: str
     """`genuine`, `boilerplate`, `swapped` or `repeat`."""
     clip_id: str
-    """The clip that is shown."""
     letter: str
-    """The team whose prediction is shown."""
     of: str
     """The genuine item that is repeated, or whose text was swapped or replaced; empty for a genuine item."""
     band: int
@@ -53,7 +51,6 @@ class Key:
     """One jury."""
 
     phase: str
-    """Phase of the clips and runs."""
     main_target: str
     """Target on which the explanations are judged."""
     rules_sha256: str
@@ -88,10 +85,7 @@ def write_key(path: Path, key: Key) -> None:
 def read_key(path: Path) -> Key:
     """Read a key.
 
-    Raises
-    ------
-    BundleError
-        When the file is not a key.
+    Raises BundleError when the file is not a key.
     """
     if not path.is_file():
         raise BundleError(f"{path}: no such file. Expected the key.json that `bundle jury make` wrote.")

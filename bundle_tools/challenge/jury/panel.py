@@ -28,7 +28,6 @@ class Juror:
     boilerplate_gap: float
     """How much lower boilerplate texts were rated than the genuine ones they replace; only reported."""
     rated: int
-    """Genuine items with ratings."""
     cannot_judge: int
     """Genuine items not judged."""
     twin: int | None
@@ -48,7 +47,6 @@ class Panel:
     """A jury's answers."""
 
     jurors: tuple[Juror, ...]
-    """All of them."""
     ratings: Array
     """(jurors, clips, teams, criteria) of genuine items; NaN without a rating, the lowest for missing explanations."""
     missing: NDArray[np.bool_]
@@ -74,17 +72,7 @@ class Panel:
 
 
 def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
-    """Collect the answers of all jurors.
-
-    Parameters
-    ----------
-    key
-        Key of the jury.
-    rules
-        The rules under which the sheets were made.
-    answers
-        One per juror.
-    """
+    """Collect the answers of all jurors."""
     letters = {team.letter: number for number, team in enumerate(key.teams)}
     places = {clip_id: number for number, clip_id in enumerate(key.clips)}
     shape = len(answers), len(key.clips), len(key.teams)

@@ -83,12 +83,7 @@ def _without_nan(value: Any) -> Any:  # noqa: ANN401 - any JSON
 def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks: Sequence[tuple[str, str]]) -> str:
     """Write the jury's report as one self-contained page.
 
-    Parameters
-    ----------
-    verdict, panel, key, rules
-        The jury.
-    remarks
-        (letter, remark), in any order; they are sorted, so that no juror can be recognised by position.
+    `remarks`: (letter, remark), in any order; they are sorted, so that no juror can be recognised by position.
     """
     by_team: dict[str, list[str]] = {}
     for letter, remark in sorted(remarks):

@@ -29,7 +29,6 @@ class Agreement:
     """How far the counting jurors agree on one criterion; NaN if it cannot be computed."""
 
     criterion: str
-    """Its name."""
     alpha: float
     """Krippendorff's alpha, ordinal."""
     interval: tuple[float, float]
@@ -49,13 +48,11 @@ class Placed:
     letter: str
     """Its letter on the sheets."""
     name: str
-    """The run's name."""
     value: float
     """Mean rating on the scale of the criteria, corrected for each juror's level and spread."""
     interval: tuple[float, float]
     """Over resampled clips and jurors."""
     by_criterion: dict[str, float]
-    """The same for each criterion."""
     z: float
     """Standardised mean, 0 for the average finalist."""
     band: int
@@ -63,7 +60,6 @@ class Placed:
     preference: float
     """Probability of being preferred to the average finalist, by the Bradley-Terry model."""
     measured_band: int
-    """Band by the measured score."""
     mean_rank: float
     """Mean of the ranks by measured band and by the jury."""
     place: int
@@ -95,10 +91,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     in the additive model ``rating = team + clip + juror``, which is its mean for a complete jury, and stays fair if
     a juror skipped an item. Intervals resample clips and jurors.
 
-    Raises
-    ------
-    BundleError
-        If no juror counts, or a team has no rating by a counting juror.
+    Raises BundleError if no juror counts, or a team has no rating by a counting juror.
     """
     counting = panel.counting()
     if not counting.jurors:
@@ -157,15 +150,8 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
 def standardised(ratings: Array) -> Array:
     """Correct ratings for each juror's own level and spread, criterion by criterion.
 
-    Parameters
-    ----------
-    ratings
-        (jurors, clips, teams, criteria), NaN where there is none.
-
-    Returns
-    -------
-    NDArray
-        The same shape; for each juror and criterion mean 0 and standard deviation 1, or all 0.
+    `ratings`: (jurors, clips, teams, criteria), NaN where there is none. Returns the same shape; for each juror and
+    criterion mean 0 and standard deviation 1, or all 0.
     """
     mean = np.nanmean(ratings, axis=(1, 2), keepdims=True)
     spread = np.nanstd(ratings, axis=(1, 2), keepdims=True)
@@ -178,17 +164,8 @@ def team_effects(scores: Array, jurors: Array, clips: Array) -> Array:
     The jurors' term matters if they skipped items: the standardised ratings of a juror who rated only weaker teams have
     mean 0, too.
 
-    Parameters
-    ----------
-    scores
-        (jurors, clips, teams), NaN where there is none.
-    jurors, clips
-        Weight of each, >= 0.
-
-    Returns
-    -------
-    NDArray
-        (teams,) effects with mean 0.
+    `scores`: (jurors, clips, teams), NaN where there is none. `jurors` and `clips`: weight of each, >= 0. Returns
+    (teams,) effects with mean 0.
     """
     weight = (jurors[:, None, None] * clips[None, :, None] * ~np.isnan(scores)).transpose(2, 1, 0)
     total = weight * np.nan_to_num(scores).transpose(2, 1, 0)
@@ -216,17 +193,8 @@ def resampled_effects(scores: Array, rules: Rules) -> Sequence[Array]:
     J. N. K. Rao and C. F. J. Wu, *Resampling inference with complex survey data*, Journal of the American Statistical
     Association 83, 1988. With one juror, only clips are resampled.
 
-    Parameters
-    ----------
-    scores
-        (jurors, clips, teams, criteria), NaN where there is none.
-    rules
-        How many resamples, and their seed.
-
-    Returns
-    -------
-    sequence of NDArray
-        (teams, criteria) effects of each resample.
+    `scores`: (jurors, clips, teams, criteria), NaN where there is none. Returns (teams, criteria) effects of each
+    resample.
     """
     random = np.random.default_rng(rules.seed)
     jurors, clips = scores.shape[:2]

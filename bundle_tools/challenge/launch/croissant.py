@@ -71,19 +71,10 @@ def describe(competition: Mapping[str, Any], facts: Facts) -> dict[str, str]:
 def croissant(facts: Mapping[str, str], labels: bytes, others: Mapping[str, bytes]) -> str:
     """Describe a labelled folder: its files, and the columns of its table.
 
-    Parameters
-    ----------
-    facts
-        ``name`` and ``description``; ``license``, ``citeAs`` and ``datePublished`` if known.
-    labels
-        Content of ``labels.csv``: clip_id, source_id and one column for each target.
-    others
-        Content of other files beside it by name, such as ``transcripts.json``; clips are in ``clips/``.
-
-    Returns
-    -------
-    str
-        A JSON file; the same folder gives the same text.
+    `facts`: ``name`` and ``description``; ``license``, ``citeAs`` and ``datePublished`` if known.
+    `labels`: content of ``labels.csv``: clip_id, source_id and one column for each target.
+    `others`: content of other files beside it by name, such as ``transcripts.json``; clips are in ``clips/``.
+    Returns a JSON file; the same folder gives the same text.
     """
     columns = next(csv.reader(io.StringIO(labels.decode("utf-8"))))
     files = [_file("labels.csv", labels, "text/csv")]

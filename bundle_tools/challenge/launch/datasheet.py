@@ -18,12 +18,7 @@ from bundle_tools.phase_data.texts import templates_in
 def datasheet(competition: Competition, facts: Facts) -> str:
     """Return the datasheet as Markdown.
 
-    Parameters
-    ----------
-    competition
-        With folders as data.
-    facts
-        The organisers' answers; missing ones are marked as open.
+    `facts`: the organisers' answers; missing ones are marked as open.
     """
     content = yaml.safe_load((competition.root / "competition.yaml").read_text("utf-8-sig"))
     references = [phase.task.reference_data for phase in competition.phases]

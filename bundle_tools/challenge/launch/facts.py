@@ -53,10 +53,7 @@ class Facts:
 def read_facts(root: Path, *, write: bool = True) -> Facts:
     """Read the file of a bundle; if it is missing, write a blank one, unless `write` is false.
 
-    Raises
-    ------
-    BundleError
-        With every mistake of the file.
+    Raises BundleError with every mistake of the file.
     """
     path = root / FILE
     if not path.exists():

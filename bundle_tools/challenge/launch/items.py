@@ -28,7 +28,6 @@ class Item:
     """One item to settle."""
 
     title: str
-    """Title in a few words."""
     state: State
     """``look`` means that a person must judge it."""
     found: str
@@ -38,16 +37,7 @@ class Item:
 def items(competition: Competition, facts: Facts, findings: Sequence[Finding], now: datetime) -> Iterator[Item]:
     """Return all items in the recommended order.
 
-    Parameters
-    ----------
-    competition
-        The bundle.
-    facts
-        The organisers' answers.
-    findings
-        Findings of `bundle check`.
-    now
-        The present, UTC.
+    `findings`: findings of `bundle check`. `now`: the present, UTC.
     """
     root = competition.root
     content = yaml.safe_load((root / "competition.yaml").read_text("utf-8-sig"))

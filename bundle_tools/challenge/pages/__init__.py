@@ -19,14 +19,8 @@ def render(templates: Path, name: str, **content: object) -> str:
     The page may use only these two and its own content. `base.css` of this package comes before the
     page's own style; `base.html` is the frame that templates extend, `tables.html` has shared parts.
 
-    Parameters
-    ----------
-    templates
-        The folder.
-    name
-        Name of the template without its ending; `NAME.css` and `NAME.js` are optional.
-    content
-        What the template may show; texts are escaped.
+    `name`: name of the template without its ending; `NAME.css` and `NAME.js` are optional. `content`: what the template
+    may show; texts are escaped.
     """
     style = _text(_HERE / "base.css") + _text(templates / f"{name}.css")
     policy = f"default-src 'none'; style-src '{_hash(style)}'; img-src data:"

@@ -11,10 +11,7 @@ def write_whole(path: Path, text: str) -> None:
 
     Lone surrogates, which JSON can contain but UTF-8 cannot, are escaped: ``\ud800``.
 
-    Raises
-    ------
-    BundleError
-        If something other than a file is at the path.
+    Raises BundleError if something other than a file is at the path.
     """
     if (path.exists() and not path.is_file()) or path.parent.resolve() == Path("/dev"):  # never replace a device
         raise BundleError(f"{path}: expected a file, or none yet. Name another place.")

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from bundle_tools.challenge.baselines.update import phases_with_folders, solutions_of, update
-from bundle_tools.cli.options import add_bundle, add_command
+from bundle_tools.cli.options import add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -20,14 +20,12 @@ def add_baselines(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     baselines.add_argument(
         "--phase", metavar="PHASE", action="append", help="default: every phase with folders as data"
     )
-    baselines.add_argument(
-        "--solution", metavar="DIR", type=Path, action="append",
-        help="a submission to run (default: the solutions of competition.yaml, unless --run is given)",
+    add_path(
+        baselines, "--solution", "DIR", action="append",
+        what="a submission to run (default: the solutions of competition.yaml, unless --run is given)",
     )  # fmt: skip
-    baselines.add_argument(
-        "--run", metavar="RUN", type=Path, action="append", default=[],
-        help="a submission that was run already: the folder of `bundle run`",
-    )  # fmt: skip
+    add_path(baselines, "--run", "RUN", action="append", default=[],
+             what="a submission that was run already: the folder of `bundle run`")  # fmt: skip
     add_bundle(baselines)
     baselines.set_defaults(action=_baselines)
 
@@ -40,16 +38,8 @@ def _baselines(arguments: argparse.Namespace) -> int:
 def compute_again(root: Path, names: list[str] | None, solutions: list[Path] | None, runs: list[Path]) -> None:
     """Compute the landmarks of some phases.
 
-    Parameters
-    ----------
-    root
-        The bundle's folder.
-    names
-        Phases; None: all whose reference data are a folder.
-    solutions
-        Submissions to run; None: those of `competition.yaml`, unless there are runs.
-    runs
-        Finished runs of submissions.
+    `names`: phases; None: all whose reference data are a folder. `solutions`: submissions to run; None: those of
+    `competition.yaml`, unless there are runs.
     """
     competition = load(root)
     phases = [competition.phase(name) for name in names] if names else phases_with_folders(competition)

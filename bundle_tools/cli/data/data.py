@@ -10,7 +10,7 @@ from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
 from bundle_tools.challenge.figures.pages import fill_pages
 from bundle_tools.cli.data import faces, key_frames, own_clips, skill_reference
 from bundle_tools.cli.data.baselines import add_baselines
-from bundle_tools.cli.options import add_bundle, add_command, count, positive, workers
+from bundle_tools.cli.options import add_bundle, add_command, add_path, count, positive, workers
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -32,9 +32,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     synth.add_argument("--clips", metavar="N", type=positive, required=True, help="how many")
     synth.add_argument("--seed", metavar="N", type=count, required=True, help="the same seed gives the same bytes")
-    synth.add_argument(
-        "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
-    )
+    add_path(synth, "--out", "DIR", "a folder that is empty or does not exist yet", required=True)
     synth.add_argument(
         "--split",
         choices=SPLITS,
@@ -66,7 +64,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _synth(arguments: argparse.Namespace) -> int:
-
     out: Path = arguments.out
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
@@ -84,7 +81,6 @@ def _synth(arguments: argparse.Namespace) -> int:
 
 
 def _phase(arguments: argparse.Namespace) -> int:
-
     root = find_root(arguments.bundle)
     phase = load(root).phase(arguments.phase)
     given, wanted = phase.task.input_data, phase.task.reference_data
@@ -135,7 +131,6 @@ def _check_synthetic(phase: str, *folders: Path) -> None:
 
 
 def _committed(arguments: argparse.Namespace) -> int:
-
     root = find_root(arguments.bundle)
     with progress_bar("clips") as progress:
         write_committed(root, workers=workers(), progress=progress)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.rules.clips.tables import read_clips
-from bundle_tools.cli.options import add_bundle, add_command, workers
+from bundle_tools.cli.options import add_bundle, add_command, add_path, workers
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import progress_bar, say
@@ -20,9 +20,7 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     faces = add_command(
         kinds, "data faces", "Find the face in each filmed clip, and write a page for checking the results.", ""
     )
-    faces.add_argument(
-        "--page", type=Path, metavar="FILE", help="the page for checking (default: private/faces.html in the bundle)"
-    )
+    add_path(faces, "--page", "FILE", "the page for checking (default: private/faces.html in the bundle)")
     faces.add_argument("--replace", action="store_true", help=f"replace {FILE} where there is one")
     add_bundle(faces)
     faces.set_defaults(action=_faces)

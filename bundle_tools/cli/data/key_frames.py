@@ -28,7 +28,6 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
 
 
 def _key_frames(arguments: argparse.Namespace) -> int:
-
     phase = load(find_root(arguments.bundle)).phase(arguments.phase)
     given, wanted = phase.task.input_data, phase.task.reference_data
     if given is None or wanted is None or given.is_file() or wanted.is_file():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
-from bundle_tools.cli.options import add_command, count, moment, positive, workers
+from bundle_tools.cli.options import add_command, add_path, count, moment, positive, workers
 from bundle_tools.codabench.rules import clock
 from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
@@ -47,22 +47,10 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
         kinds, "data from-folder", "Make a whole bundle of your own clips and labels.",
         "--clips films --labels ratings.csv --out my_challenge",
     )  # fmt: skip
-    own.add_argument(
-        "--clips", metavar="DIR", type=Path, required=True, help="the folder with the clips; zips in it are read too"
-    )
-    own.add_argument(
-        "--labels",
-        metavar="FILE",
-        type=Path,
-        required=True,
-        help="a CSV table: one row per clip, one column per target",
-    )
-    own.add_argument(
-        "--groups", metavar="FILE", type=Path, help="a CSV table of the groups that people belong to, for fairness"
-    )
-    own.add_argument(
-        "--challenge", metavar="FILE", type=Path, help="titles, targets, ranges and words (docs/adapting.md)"
-    )
+    add_path(own, "--clips", "DIR", "the folder with the clips; zips in it are read too", required=True)
+    add_path(own, "--labels", "FILE", "a CSV table: one row per clip, one column per target", required=True)
+    add_path(own, "--groups", "FILE", "a CSV table of the groups that people belong to, for fairness")
+    add_path(own, "--challenge", "FILE", "titles, targets, ranges and words (docs/adapting.md)")
     own.add_argument(
         "--range", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
         help="of all targets, where --challenge names none (default: 0 1)",
@@ -78,9 +66,7 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
         kinds, "data first-impressions", "Make phases and public data from ChaLearn First Impressions V2.",
         "--source downloads --out my_challenge",
     )  # fmt: skip
-    impressions.add_argument(
-        "--source", metavar="DIR", type=Path, required=True, help="the folder with the downloaded files"
-    )
+    add_path(impressions, "--source", "DIR", "the folder with the downloaded files", required=True)
     impressions.add_argument(
         "--practice", metavar="N", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)"
     )
@@ -92,9 +78,7 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
         action="store_true",
         help="split as in 2017, with the same people in several parts; prints what looking people up would score",
     )
-    impressions.add_argument(
-        "--passwords", metavar="FILE", type=Path, help="a file with archive passwords, one per line"
-    )
+    add_path(impressions, "--passwords", "FILE", "a file with archive passwords, one per line")
     impressions.add_argument(
         "--incomplete", action="store_true", help="skip clips without labels, and labels without a clip"
     )
@@ -112,23 +96,15 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
         "Add evidence that people marked in First Impressions V2, for plausibility (MM-OCEAN, CC BY-NC-SA 4.0).",
         "--source mm-ocean/data/test --out my_challenge",
     )  # fmt: skip
-    observations.add_argument(
-        "--source", metavar="PATH", type=Path, required=True, help="MM-OCEAN's data/test: folder, archive or file"
-    )
-    observations.add_argument(
-        "--out", metavar="DIR", type=Path, required=True, help="the folder of first-impressions, or the bundle"
-    )
-    observations.add_argument(
-        "--names", metavar="FILE", type=Path, help="which clip is which (default: private/clips.csv in --out)"
-    )
+    add_path(observations, "--source", "PATH", "MM-OCEAN's data/test: folder, archive or file", required=True)
+    add_path(observations, "--out", "DIR", "the folder of first-impressions, or the bundle", required=True)
+    add_path(observations, "--names", "FILE", "which clip is which (default: private/clips.csv in --out)")
     observations.set_defaults(action=_observations)
 
 
 def _add_writing(parser: argparse.ArgumentParser) -> None:
     """Add options of every source: output, encoding, secret seed, rules."""
-    parser.add_argument(
-        "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
-    )
+    add_path(parser, "--out", "DIR", "a folder that is empty or does not exist yet", required=True)
     parser.add_argument(
         "--reencode", type=_height, metavar="HEIGHT", help="encode all clips alike, this many pixels high"
     )
@@ -158,7 +134,6 @@ def _height(text: str) -> int:
 
 
 def _from_folder(arguments: argparse.Namespace) -> int:
-
     stage, problems = Stage(arguments.out, arguments.seed), Problems()
     stage.check_apart("--clips", arguments.clips, problems)
     description = read_description(arguments.challenge, problems) if arguments.challenge else Description()
@@ -218,7 +193,6 @@ def _usual_start() -> datetime:
 
 
 def _first_impressions(arguments: argparse.Namespace) -> int:
-
     stage, problems = Stage(arguments.out, arguments.seed), Problems()
     stage.check_apart("--source", arguments.source, problems)
     with progress_bar("reading", "file") as progress:
@@ -260,7 +234,6 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
 
 
 def _observations(arguments: argparse.Namespace) -> int:
-
     names = arguments.names or arguments.out / "private" / "clips.csv"
     with progress_bar("reading", "file") as progress:
         done = annotate(arguments.out, names, arguments.source, progress)

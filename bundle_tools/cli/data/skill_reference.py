@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from bundle_tools.challenge.baselines.skill_reference import enter_skill_reference
-from bundle_tools.cli.options import add_bundle, add_command
+from bundle_tools.cli.options import add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 
@@ -16,7 +16,7 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
         kinds, "data skill-reference", "Set what earns a skill factor of 1, from a run of your best model.",
         "runs/best-practice",
     )  # fmt: skip
-    reference.add_argument("run", metavar="RUN", type=Path, help="the folder of `bundle run` on a phase, or a download")
+    add_path(reference, "run", "RUN", "the folder of `bundle run` on a phase, or a download")
     add_bundle(reference)
     reference.set_defaults(action=_skill_reference)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
-from bundle_tools.cli.options import RUN, add_bundle, add_command, positive
+from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
 from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -22,14 +22,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         commands, "compare", "Say which of several runs are better by more than luck.",
         "runs/one-practice runs/two-practice --html comparison.html",
     )  # fmt: skip
-    compare.add_argument(
-        "runs", metavar="RUN", type=Path, nargs="+",
-        help=RUN,
-    )  # fmt: skip
+    add_path(compare, "runs", "RUN", RUN, nargs="+")
     compare.add_argument("--reference", metavar="PHASE", help="default: the phase that the runs name")
     compare.add_argument("--resamples", metavar="N", type=positive, default=RESAMPLES, help="default: %(default)s")
     compare.add_argument("--json", action="store_true", help="print the comparison as JSON")
-    compare.add_argument("--html", metavar="FILE", type=Path, help="also write the comparison as a page, one file")
+    add_path(compare, "--html", "FILE", "also write the comparison as a page, one file")
     compare.add_argument(
         "--full", action="store_true", help="with --html: show single clips and labels of a closed phase, too"
     )

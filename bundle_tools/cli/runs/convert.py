@@ -8,7 +8,7 @@ from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.convert.from_2017 import write_records
 from bundle_tools.challenge.convert.names import read_names
 from bundle_tools.challenge.convert.to_2017 import write_2017
-from bundle_tools.cli.options import add_command
+from bundle_tools.cli.options import add_command, add_path
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 
@@ -19,17 +19,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         commands, "convert", "Turn a run into the files of 2017, or those into records.",
         "runs/cue_reader-practice --out files_2017",
     )  # fmt: skip
-    convert.add_argument(
-        "source", metavar="SOURCE", type=Path,
-        help="a folder of `bundle run` or an output of ingestion; or a folder with prediction.pkl",
-    )  # fmt: skip
-    convert.add_argument(
-        "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
-    )
+    add_path(convert, "source", "SOURCE",
+             what="a folder of `bundle run` or an output of ingestion; or a folder with prediction.pkl")  # fmt: skip
+    add_path(convert, "--out", "DIR", "a folder that is empty or does not exist yet", required=True)
     convert.add_argument("--light", action="store_true", help="leave out pictures, to look at the format of the files")
-    convert.add_argument(
-        "--aliases", metavar="FILE", type=Path, help="a table clip_id,name with the older names of clips"
-    )
+    add_path(convert, "--aliases", "FILE", "a table clip_id,name with the older names of clips")
     convert.add_argument(
         "--target", metavar="OLDER=OWN", action="append", default=[],
         help="an older name of a target, e.g. neuroticism=emotional_stability; values stay as they are",
@@ -38,7 +32,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _convert(arguments: argparse.Namespace) -> int:
-
     source, out = arguments.source, arguments.out
     if not source.is_dir():
         raise BundleError(f"{source}: expected a folder. Unpack it first.")

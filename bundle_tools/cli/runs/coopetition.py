@@ -10,7 +10,7 @@ from bundle_tools.challenge.coopetition.page import lines, page, record
 from bundle_tools.challenge.coopetition.works import read_teams, read_works
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
-from bundle_tools.cli.options import RUN, add_bundle, add_command
+from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -21,29 +21,23 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     coopetition = add_command(
         commands, "coopetition", "Measure how useful each submission was to others.", "final --html usefulness.html"
     )
-    coopetition.add_argument(
-        "runs", metavar="RUN", type=Path, nargs="+",
-        help=RUN,
+    add_path(coopetition, "runs", "RUN", RUN, nargs="+")
+    add_path(
+        coopetition, "--shared", "RUN", nargs="+", default=[],
+        what="runs of other phases that these may credit; they receive points and pass them on, but give none",
     )  # fmt: skip
-    coopetition.add_argument(
-        "--shared", metavar="RUN", type=Path, nargs="+", default=[],
-        help="runs of other phases that these may credit; they receive points and pass them on, but give none",
-    )  # fmt: skip
-    coopetition.add_argument(
-        "--teams", metavar="FILE", type=Path, help="a table of lines `run,team`: credits within a team do not count"
-    )
+    add_path(coopetition, "--teams", "FILE", "a table of lines `run,team`: credits within a team do not count")
     coopetition.add_argument(
         "--baseline", metavar="SCORE", type=float, default=0.0,
         help="explanation score above which a submission leads (default: 0, the constant's score)",
     )  # fmt: skip
-    coopetition.add_argument("--html", metavar="FILE", type=Path, help="write a page with tables and a graph")
+    add_path(coopetition, "--html", "FILE", "write a page with tables and a graph")
     coopetition.add_argument("--json", action="store_true", help="print the result as JSON")
     add_bundle(coopetition)
     coopetition.set_defaults(action=_coopetition)
 
 
 def _coopetition(arguments: argparse.Namespace) -> int:
-
     competition = load(find_root(arguments.bundle))
     teams = read_teams(arguments.teams) if arguments.teams else {}
     with tempfile.TemporaryDirectory(prefix="bundle-coopetition-") as folder:

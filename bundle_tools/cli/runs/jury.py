@@ -15,7 +15,7 @@ from bundle_tools.challenge.jury.publish import lines, ratings_table, record, re
 from bundle_tools.challenge.jury.verdict import judge
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
-from bundle_tools.cli.options import RUN, add_bundle, add_command, positive
+from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
 from bundle_tools.codabench.competition import Competition, Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -34,11 +34,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     make = add_command(
         actions, "jury make", "Write one page per juror, and the key that you keep.", "finalists --jurors 5 --out jury"
     )
-    make.add_argument(
-        "runs", metavar="RUN", type=Path, nargs="+",
-        help=f"a finalist: {RUN}",
-    )  # fmt: skip
-    make.add_argument("--out", metavar="DIR", type=Path, required=True, help="a folder that does not exist yet")
+    add_path(make, "runs", "RUN", f"a finalist: {RUN}", nargs="+")
+    add_path(make, "--out", "DIR", "a folder that does not exist yet", required=True)
     make.add_argument("--jurors", metavar="N", type=positive, default=JURORS, help="default: %(default)s")
     make.add_argument("--clips", metavar="N", type=positive, default=CLIPS, help="at most; default: %(default)s")
     make.add_argument("--seed", metavar="TEXT", help="any text, to make the same jury again; default: a secret one")
@@ -49,9 +46,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         actions, "jury score", "Read the ratings, and write the result with its report.",
         "ratings/*.json --key jury/key.json --out jury_result",
     )  # fmt: skip
-    score.add_argument("ratings", metavar="FILE", type=Path, nargs="+", help="a file that a juror saved")
-    score.add_argument("--key", metavar="FILE", type=Path, required=True, help="key.json of `bundle jury make`")
-    score.add_argument("--out", metavar="DIR", type=Path, required=True, help="a folder for the result")
+    add_path(score, "ratings", "FILE", "a file that a juror saved", nargs="+")
+    add_path(score, "--key", "FILE", "key.json of `bundle jury make`", required=True)
+    add_path(score, "--out", "DIR", "a folder for the result", required=True)
     score.add_argument(
         "--partial", action="store_true", help="preview the result: accept unfinished sheets and few jurors"
     )
@@ -63,16 +60,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--rules",
-        metavar="FILE",
-        type=Path,
-        help="criteria and rules; default: criteria.yaml of bundle_tools/challenge/jury",
-    )
+    add_path(parser, "--rules", "FILE", "criteria and rules; default: criteria.yaml of bundle_tools/challenge/jury")
 
 
 def _make(arguments: argparse.Namespace) -> int:
-
     rules = read_rules(arguments.rules or DEFAULT)
     competition = load(find_root(arguments.bundle))
     with tempfile.TemporaryDirectory(prefix="bundle-jury-") as folder, progress_bar("Clips") as progress:
@@ -103,7 +94,6 @@ def _make(arguments: argparse.Namespace) -> int:
 
 
 def _score(arguments: argparse.Namespace) -> int:
-
     rules, key = read_rules(arguments.rules or DEFAULT), read_key(arguments.key)
     answers = read_answers(arguments.ratings, key, rules, partial=arguments.partial)
     panel = gather(key, rules, answers)

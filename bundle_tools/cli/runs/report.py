@@ -7,7 +7,7 @@ from pathlib import Path
 from bundle_tools.challenge.compare.runs import expand, find_runs
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
-from bundle_tools.cli.options import RUN, add_bundle, add_command
+from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -23,21 +23,15 @@ nobody else, not even the participant. Its file name differs, so that nobody mis
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     report = add_command(commands, "report", "Make the report of a run again.", "runs/cue_reader-final --full", ENDING)
-    report.add_argument(
-        "run", metavar="RUN", type=Path,
-        help=RUN,
-    )  # fmt: skip
+    add_path(report, "run", "RUN", RUN)
     report.add_argument("--full", action="store_true", help="show everything, for organisers only")
-    report.add_argument(
-        "--out", metavar="FILE", type=Path, help=f"default: {PAGE} in the folder of the run; with --full {FULL_PAGE}"
-    )
+    add_path(report, "--out", "FILE", f"default: {PAGE} in the folder of the run; with --full {FULL_PAGE}")
     report.add_argument("--phase", metavar="PHASE", help="default: the phase that the run names")
     add_bundle(report)
     report.set_defaults(action=_report)
 
 
 def _report(arguments: argparse.Namespace) -> int:
-
     if not arguments.run.exists():
         raise BundleError(f"{arguments.run}: expected a folder of `bundle run` or a zip, found nothing there.")
     sources = expand([arguments.run])

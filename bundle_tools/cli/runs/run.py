@@ -5,7 +5,7 @@ import tempfile
 import webbrowser
 from pathlib import Path
 
-from bundle_tools.cli.options import add_command, positive
+from bundle_tools.cli.options import add_command, add_path, positive
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.worker.docker import DockerEngine
@@ -33,12 +33,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "solutions/cue_reader --open\nmy_submission.zip --phase final --engine docker", ENDING,
     )  # fmt: skip
     run.usage = "bundle run SUBMISSION [options]"
-    run.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
+    add_path(run, "submission", "SUBMISSION", "a folder with model.py, or its zip")
     run.add_argument("--phase", metavar="PHASE", help="default: practice, else the first phase")
-    run.add_argument("--out", metavar="DIR", type=Path, help="results (default: runs/<submission>-<phase>)")
-    run.add_argument(
-        "--bundle", metavar="PATH", type=Path, help="folder or zip (default: this folder, else the checkout)"
-    )
+    add_path(run, "--out", "DIR", "results (default: runs/<submission>-<phase>)")
+    add_path(run, "--bundle", "PATH", "folder or zip (default: this folder, else the checkout)")
     run.add_argument("--engine", choices=("process", "docker"), default="process", help="default: process")
     run.add_argument("--image", metavar="NAME", help="docker: default: the docker_image of competition.yaml")
     run.add_argument("--pull", choices=("never", "missing", "always"), default="never", help="docker: default: never")
@@ -46,7 +44,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     run.add_argument("--over-limit", choices=("run", "kill"), default="run",
                      help="a job over its time limit runs on (default, as 1.25 does) or fails")  # fmt: skip
     run.add_argument("--time-limit", metavar="S", type=positive, help="seconds per job (default: the phase's limit)")
-    run.add_argument("--data", metavar="DIR", type=Path, help="the worker's /app/data (default: empty)")
+    add_path(run, "--data", "DIR", "the worker's /app/data (default: empty)")
     run.add_argument("--open", action="store_true", help="open the report in a browser")
     run.set_defaults(action=_run)
 

@@ -3,9 +3,8 @@
 import argparse
 import subprocess
 import sys
-from pathlib import Path
 
-from bundle_tools.cli.options import add_bundle, add_command, positive
+from bundle_tools.cli.options import add_bundle, add_command, add_path, positive
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.errors import BundleError
 
@@ -21,9 +20,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     check.add_argument("--run", metavar="N", type=positive, help="also run the first clips, such as 3")
     pack = add_command(actions, "submission pack", "Check a submission, then write its zip.", "my_submission")
-    pack.add_argument("--out", metavar="FILE", type=Path, help="default: the folder's name with .zip")
+    add_path(pack, "--out", "FILE", "default: the folder's name with .zip")
     for name, action in (("check", check), ("pack", pack)):
-        action.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
+        add_path(action, "submission", "SUBMISSION", "a folder with model.py, or its zip")
         add_bundle(action)
         action.set_defaults(action=_call_kit, command=name)
 

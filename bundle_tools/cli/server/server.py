@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from bundle_tools.cli.options import add_command, positive
+from bundle_tools.cli.options import add_command, add_path, positive
 from bundle_tools.cli.server import on_server
 from bundle_tools.errors import BundleError
 
@@ -36,16 +36,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         actions, "publish", "Upload a bundle, and print the secret link of the competition that it becomes."
     )
     publish.add_argument("server", metavar="SERVER", help="such as https://www.codabench.org")
-    publish.add_argument(
-        "--bundle", metavar="ZIP", type=Path, default=DEFAULT_BUNDLE, help="default: %(default)s, of `bundle build`"
-    )
+    add_path(publish, "--bundle", "ZIP", "default: %(default)s, of `bundle build`", default=DEFAULT_BUNDLE)
     _add_yes(publish)
 
     rehearse = _competition(actions, "rehearse", "Submit the solutions, and compare each column with a run at home.")
-    rehearse.add_argument("--submission", metavar="SUBMISSION", type=Path, action="append", default=[],
-                          help="folder or zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
-    rehearse.add_argument("--bundle", metavar="ZIP", type=Path, default=DEFAULT_BUNDLE,
-                          help="what was uploaded (default: %(default)s)")  # fmt: skip
+    add_path(rehearse, "--submission", "SUBMISSION", action="append", default=[],
+             what="folder or zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
+    add_path(rehearse, "--bundle", "ZIP", "what was uploaded (default: %(default)s)", default=DEFAULT_BUNDLE)
     rehearse.add_argument("--phase", metavar="PHASE", action="append", help="default: all; may be repeated")
     rehearse.add_argument(
         "--engine", choices=("process", "docker"), default="process", help="at home; default: process"
@@ -60,7 +57,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
     fetch = _competition(actions, "fetch", "Fetch all submissions of a phase, with outputs, reports and logs.")
     fetch.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
-    fetch.add_argument("--out", metavar="DIR", type=Path, required=True, help="new, or of an earlier call")
+    add_path(fetch, "--out", "DIR", "new, or of an earlier call", required=True)
 
     replace = _competition(
         actions, "replace", "Give a phase new programs or data, and run its submissions again.",
@@ -69,7 +66,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     replace.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
     for part in ("ingestion-program", "scoring-program", "input-data", "reference-data"):
-        replace.add_argument(f"--{part}", metavar="PATH", type=Path, help="the new one: a folder or a zip")
+        add_path(replace, f"--{part}", "PATH", "the new one: a folder or a zip")
     replace.add_argument("--no-rerun", action="store_true", help="leave the submissions as they are")
     _add_wait(replace)
     _add_yes(replace)

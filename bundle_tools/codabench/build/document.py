@@ -58,10 +58,7 @@ def point_to_zips(text: str, zipped: dict[str, str]) -> str:
 def hold(edited: str, expected: dict[str, Any], what: str) -> None:
     """Check that an edited text reads as expected.
 
-    Raises
-    ------
-    BundleError
-        If it reads as something else.
+    Raises BundleError if it reads as something else.
     """
     try:
         found = yaml.safe_load(edited)

@@ -17,15 +17,7 @@ def key_entries(root: Path, *, fresh: bool) -> list[tuple[str, bytes]]:
 
     It is the same in each build, so that a program can be replaced in a running competition.
 
-    Parameters
-    ----------
-    fresh
-        Replace the kept key.
-
-    Raises
-    ------
-    BundleError
-        When the stored file contains no key.
+    Raises BundleError when the stored file contains no key.
     """
     if not all((root / program).is_dir() for program in PROGRAMS):
         return []

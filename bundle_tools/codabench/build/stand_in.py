@@ -18,24 +18,7 @@ EXPECTED_FINDINGS = frozenset({"report-reveals", "page-figure"})
 def with_stand_in(text: str, loose: list[Entry], name: str) -> tuple[str, list[Entry]]:
     """Point a phase to the data of the first open phase, and leave out its own.
 
-    Parameters
-    ----------
-    text
-        `competition.yaml`.
-    loose
-        All files that would be packed.
-    name
-        Name of the phase, in upper or lower case.
-
-    Returns
-    -------
-    tuple
-        The text and the files with the stand-in.
-
-    Raises
-    ------
-    BundleError
-        If there is no such phase or no open one.
+    Returns the text and the files with the stand-in. Raises BundleError if there is no such phase or no open one.
     """
     document: dict[str, Any] = yaml.safe_load(text)
     tasks = {task["index"]: task for task in document["tasks"]}

@@ -39,19 +39,8 @@ Content = dict[str, Any]
 def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry]:
     """Return all files of the bundle in version 1.
 
-    Parameters
-    ----------
-    text
-        `competition.yaml` of version 2, checked.
-    loose
-        All files of the bundle of version 2 but `competition.yaml`.
-    scratch
-        Where zips are written.
-
-    Raises
-    ------
-    BundleError
-        When version 1 cannot express the competition.
+    `text`: `competition.yaml` of version 2, checked. `loose`: all files of the bundle of version 2 but
+    `competition.yaml`. Raises BundleError when version 1 cannot express the competition.
     """
     content = load(text)
     _refuse(content)

@@ -22,10 +22,7 @@ PIPS_LAST_LINES = 3
 def wheel_entries(root: Path) -> list[tuple[str, Path]]:
     """Return the wheels of both programs; fetched once for each lock and kept in build/.
 
-    Raises
-    ------
-    BundleError
-        When they cannot be fetched.
+    Raises BundleError when they cannot be fetched.
     """
     found = []
     for program in PROGRAMS:

@@ -62,21 +62,9 @@ def check(
 ) -> list[Finding]:
     """Check a bundle.
 
-    Parameters
-    ----------
-    path
-        The folder that holds `competition.yaml`, or the zip that would be uploaded.
-    rules
-        Those of one challenge come after the general ones.
-    now
-        The time that dates are compared with, UTC without a zone; default: the present.
-    progress
-        Progress callback, called per decoded clip.
-
-    Returns
-    -------
-    list of Finding
-        All of them: errors first, then warnings, then notes; empty for a perfect bundle.
+    `path`: the folder that holds `competition.yaml`, or the zip that would be uploaded. `now`: the time that dates are
+    compared with, UTC without a zone; default: the present. Returns all of them: errors first, then warnings, then
+    notes; empty for a perfect bundle.
     """
     if path.is_dir():
         return _sorted(_check_root(path.resolve(), rules, now, progress))

@@ -32,7 +32,6 @@ class Finding:
     effect: str
     """The consequence, mostly what Codabench would do."""
     fix: str
-    """What to do."""
 
     def lines(self) -> list[str]:
         """Return the finding as text."""

@@ -30,19 +30,7 @@ SHOWN = 60
 def differences(document: Keys, archive: zipfile.ZipFile, found: Mapping[str, Any]) -> list[str]:
     """Compare a bundle of version 2 with the competition that the server made of it.
 
-    Parameters
-    ----------
-    document
-        `competition.yaml`.
-    archive
-        The bundle with its pages.
-    found
-        The answer to GET /api/competitions/ID/.
-
-    Returns
-    -------
-    list
-        One line per difference on the server; empty if there is none.
+    Returns one line per difference on the server; empty if there is none.
     """
     lines = [*_competition(document, found), *_pages(document, archive, found)]
     phases = sorted(document.phases, key=lambda phase: phase.index)

@@ -17,9 +17,7 @@ class Private:
     """One file that only the programs should get."""
 
     phase: str
-    """Name of the phase."""
     part: PartName
-    """Which part it is."""
     key: str
     """Key of its data set, which may allow others to download the file."""
 
@@ -29,7 +27,6 @@ class Leak:
     """What one person can do with one file."""
 
     private: Private
-    """The file."""
     who: str
     """Who it is, such as "somebody who is not logged in"."""
     listed: bool
@@ -56,12 +53,8 @@ def private_files(connection: Connection, competition: Competition) -> list[Priv
 def try_all(private: list[Private], place: Place, people: Mapping[str, Connection]) -> list[Leak]:
     """As each person, read the competition and ask for each file by its key.
 
-    Parameters
-    ----------
-    place
-        The competition; with its secret key if unpublished, so that all see what they will see after publication.
-    people
-        Who -> their connection, logged in or not.
+    `place`: the competition; with its secret key if unpublished, so that all see what they will see after publication.
+    `people`: who -> their connection, logged in or not.
     """
     leaks = []
     for who, connection in people.items():

@@ -17,9 +17,7 @@ class Row:
     """One row."""
 
     submission: Submission
-    """The submission that it shows."""
     score: float | None
-    """Score of the column that ranks."""
     remarks: tuple[str, ...]
     """Problems for an organiser; empty if there are none."""
 
@@ -39,10 +37,7 @@ class Board:
 def read_board(connection: Connection, competition: Competition, phase: Phase) -> Board:
     """Read the leaderboard and all submissions of a phase.
 
-    Raises
-    ------
-    ServerError
-        If the server does not show them to this account.
+    Raises ServerError if the server does not show them to this account.
     """
     found = {one.submission_id: one for one in calls.submissions(connection, phase)}
     newest = age.since(connection, phase)

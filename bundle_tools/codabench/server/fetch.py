@@ -41,9 +41,7 @@ class Fetched:
     table: Path
     """One line per submission."""
     new: int
-    """Submissions fetched by this call."""
     kept: int
-    """Submissions fetched earlier."""
     missing: tuple[str, ...]
     """Missing files and problems, one line each."""
 
@@ -53,15 +51,8 @@ def fetch(
 ) -> Fetched:
     """Fetch every finished submission that is not here yet.
 
-    Parameters
-    ----------
-    out
-        A new or empty folder, or that of an earlier call.
-
-    Raises
-    ------
-    BundleError
-        If `out` contains something else, or if the server cannot be reached.
+    `out`: a new or empty folder, or that of an earlier call. Raises BundleError if `out` contains something else, or if
+    the server cannot be reached.
     """
     table = out / TABLE
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not table.is_file())):

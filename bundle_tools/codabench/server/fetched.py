@@ -28,10 +28,7 @@ def is_fetched(folder: Path) -> bool:
 def phases_in(folder: Path) -> set[int]:
     """Return the server's numbers of the phases whose submissions are in a folder.
 
-    Raises
-    ------
-    BundleError
-        If the folder's table is another one.
+    Raises BundleError if the folder's table is another one.
     """
     return {int(line["phase"]) for line in _lines(folder)}
 
@@ -39,10 +36,7 @@ def phases_in(folder: Path) -> set[int]:
 def runs_in(folder: Path) -> list[Path]:
     """Return the folders of the submissions on the board; if there are none, of all with an output.
 
-    Raises
-    ------
-    BundleError
-        If the folder's table is another one.
+    Raises BundleError if the folder's table is another one.
     """
     there = [line for line in _lines(folder) if (folder / line["folder"] / OUTPUT).is_file()]
     on_board = [line for line in there if line["on_board"] == "1"]

@@ -33,7 +33,6 @@ class Published:
     """A competition created from a bundle."""
 
     place: Place
-    """Where it is."""
     competition: Competition
     """As the server shows it to its organiser."""
     differences: tuple[str, ...]
@@ -56,10 +55,7 @@ def publish(
 ) -> Published:
     """Create a competition from a bundle, once: the same zip is recognised the second time.
 
-    Raises
-    ------
-    BundleError
-        If the zip cannot be read, or if the server rejects it.
+    Raises BundleError if the zip cannot be read, or if the server rejects it.
     """
     document = _document(archive)
     name = f"bundle {digest(archive).sha256[:16]}"

@@ -31,9 +31,7 @@ class Act:
     phase: Phase
     """On the server."""
     name: str
-    """Name of the submission."""
     archive: Path
-    """Its zip."""
 
     @property
     def title(self) -> str:
@@ -56,10 +54,7 @@ class Result:
 def submit(connection: Connection, competition: Competition, act: Act, say: Callable[[str], None]) -> int:
     """Submit, unless an earlier rehearsal submitted the same zip to the phase's present parts.
 
-    Raises
-    ------
-    BundleError
-        If this account may not submit now.
+    Raises BundleError if this account may not submit now.
     """
     content = digest(act.archive)
     file_name = file_name_for(f"rehearsal-{content.sha256[:16]}")
@@ -90,15 +85,8 @@ def wait(
 ) -> dict[int, Submission]:
     """Wait for submissions and their scores, and report each change of status.
 
-    Parameters
-    ----------
-    columns
-        Keys of the board; a submission with all of them is complete.
-
-    Raises
-    ------
-    BundleError
-        When they have not ended in time; calling again continues to wait.
+    `columns`: keys of the board; a submission with all of them is complete. Raises BundleError when they have not ended
+    in time; calling again continues to wait.
     """
     began, pause_s = time.monotonic(), FIRST_PAUSE_S
     last: dict[int, str] = {}
@@ -141,14 +129,7 @@ def there(submission: Submission) -> Result:
 def compare(expected: Result, found: Result, columns: Sequence[str]) -> list[str]:
     """Return the differences: first the status, then each column.
 
-    Parameters
-    ----------
-    expected
-        Result at home.
-    found
-        Result on the server.
-    columns
-        Keys, in the order of the board.
+    `columns`: keys, in the order of the board.
     """
     written = []
     if expected.status != found.status:
@@ -173,10 +154,7 @@ def _shown(value: float | None) -> str:
 def missing_limits(seen: Mapping[str, object]) -> list[str]:
     """Return the missing limits of a worker; limits that were not examined are left out.
 
-    Parameters
-    ----------
-    seen
-        `container` of a `run.json`; not trusted.
+    `seen`: `container` of a `run.json`; not trusted.
     """
     found = []
     if seen.get("memory_mb", 0) is None:

@@ -29,7 +29,6 @@ class Old:
     """A file that ran on replaced parts."""
 
     newest: Submission
-    """Its last run."""
     runs: tuple[Submission, ...]
     """All its old runs; they are deleted."""
     ran_again: bool
@@ -39,10 +38,7 @@ class Old:
 def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Path]:
     """Return each part as a zip of the folder's content, without the folder, as the server expects it.
 
-    Raises
-    ------
-    BundleError
-        With every part that is neither a zip nor a folder, or that no server could run.
+    Raises BundleError with every part that is neither a zip nor a folder, or that no server could run.
     """
     zips: dict[PartName, Path] = {}
     wrong = []
@@ -74,10 +70,7 @@ def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Pa
 def only_task(connection: Connection, phase: Phase) -> Task:
     """Return the task of a phase that has one.
 
-    Raises
-    ------
-    BundleError
-        If it has several tasks.
+    Raises BundleError if it has several tasks.
     """
     if len(phase.tasks) != 1:
         raise BundleError(f"phase {phase.name}: expected one task, found {len(phase.tasks)}. Use the website.")
@@ -94,15 +87,8 @@ def put_in_place(
 ) -> datetime | None:
     """Upload new parts, unless an earlier call has, and point the task to them.
 
-    Returns
-    -------
-    datetime or None
-        When the phase got its current parts.
-
-    Raises
-    ------
-    ServerError
-        If the server refuses; then the task is unchanged, or the message says what it contains.
+    Returns when the phase got its current parts. Raises ServerError if the server refuses; then the task is unchanged,
+    or the message says what it contains.
     """
     keys, newest = dict(task.keys), age.since(connection, phase)
     for part, path in zips.items():
@@ -164,10 +150,7 @@ def settle(
 def old_runs(connection: Connection, phase: Phase, changed: datetime | None) -> list[Old]:
     """Find the files whose runs are older than the phase's present parts.
 
-    Parameters
-    ----------
-    changed
-        When the phase got it.
+    `changed`: when the phase got it.
     """
     found = [one for one in calls.submissions(connection, phase) if not one.elsewhere]
     files = _files(connection, found)
@@ -190,10 +173,7 @@ def run_all_again(
 ) -> list[str]:
     """Run each file again and delete its old runs while the new one waits, so that no old row remains.
 
-    Returns
-    -------
-    list
-        Failures, one line each; calling again continues with them.
+    Returns failures, one line each; calling again continues with them.
     """
     wrong, waiting = [], []
     for number, one in enumerate(old, 1):
@@ -218,10 +198,7 @@ def run_all_again(
 def wait_for(connection: Connection, submission_ids: Sequence[int], limit_s: float) -> None:
     """Wait until submissions have ended.
 
-    Raises
-    ------
-    BundleError
-        When they have not ended in time; calling again continues.
+    Raises BundleError when they have not ended in time; calling again continues.
     """
     began = time.monotonic()
     for submission_id in submission_ids:

@@ -62,18 +62,8 @@ def add_bundle(
 ) -> None:
     """Add everything in a bundle except its data.
 
-    Parameters
-    ----------
-    folder
-        Holds ``input_data/``, ``reference_data/`` and ``public_data/`` already.
-    dataset, parts, options
-        The values for the templates.
-    start
-        When the first phase starts, UTC.
-    constants
-        Mean of every target over the training clips.
-    workers
-        Number of clips that the example solution measures in parallel.
+    `folder`: holds ``input_data/``, ``reference_data/`` and ``public_data/`` already. `start`: when the first phase
+    starts, UTC.
     """
     for program in PROGRAMS:
         ignore = shutil.ignore_patterns(*LEFT_OUT)

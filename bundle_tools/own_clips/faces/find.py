@@ -36,7 +36,6 @@ class FoundFace:
     """What was found in one clip."""
 
     clip_id: str
-    """Name of the clip."""
     box: Box | None
     """Left, top, right and bottom as shares of the frame's width and height; None if no face was found."""
     seen: int
@@ -52,19 +51,7 @@ def find_faces(
 ) -> list[FoundFace]:
     """Look for the face in each clip.
 
-    Parameters
-    ----------
-    clips
-        Name and video file of each.
-    workers
-        Number of clips examined in parallel.
-    progress
-        Progress callback, called per clip.
-
-    Returns
-    -------
-    list of FoundFace
-        In the given order.
+    Returns them in the given order.
     """
     found = []
     with ThreadPoolExecutor(workers) as pool:

@@ -18,17 +18,8 @@ COLUMNS = ("clip_id", "left", "top", "right", "bottom")
 def write_faces(found: Sequence[FoundFace], given: Path, wanted: Path) -> None:
     """Write the table of one phase, and allow face and background as tested cues.
 
-    Parameters
-    ----------
-    found
-        The faces found in its clips; clips without a box are left out.
-    given, wanted
-        Folders of its input and reference data.
-
-    Raises
-    ------
-    BundleError
-        When a settings file cannot be changed.
+    `found`: the faces found in its clips; clips without a box are left out. Raises BundleError when a settings file
+    cannot be changed.
     """
     rows = [(one.clip_id, *(f"{edge:.4f}" for edge in one.box)) for one in found if one.box is not None]
     write_table(given / FILE, COLUMNS, sorted(rows))

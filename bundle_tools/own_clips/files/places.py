@@ -56,12 +56,7 @@ class Place:
 def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytes | str]]:
     """Read files in turn; consecutive files in one archive share an open archive.
 
-    Yields
-    ------
-    place
-        As given.
-    content
-        The file, or a sentence about why it cannot be read.
+    Yields the file, or a sentence about why it cannot be read.
     """
     with ExitStack() as stack:
         container: tuple[Path, tuple[str, ...]] | None = None

@@ -33,19 +33,7 @@ _IN_ZIP64 = 0xFFFFFFFF
 def scan(
     root: Path, *, passwords: Sequence[bytes] = (), problems: Problems, progress: Progress | None = None
 ) -> list[Place]:
-    """List every file below a folder, including those in archives, in reading order.
-
-    Parameters
-    ----------
-    root
-        The folder, or a single file.
-    passwords
-        Passwords to try on encrypted archives.
-    problems
-        Receives what cannot be read.
-    progress
-        Progress callback, called per file on disk and per nested archive, counted as they are found.
-    """
+    """List every file below a folder, including those in archives, in reading order."""
     paths = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.is_file())
     search = _Search(passwords, problems, progress, len(paths))
     for path in paths:

@@ -21,7 +21,6 @@ class Table:
     rows: tuple[tuple[int, dict[str, str]], ...]
     """Line number of each row, and its cells by column."""
     separator: str
-    """The character between cells."""
 
     def number(self, text: str) -> float:
         """Parse a number, also with a decimal comma unless commas separate cells; NaN if it is not a number."""
@@ -37,21 +36,7 @@ class Table:
 def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequence[str] = ()) -> Table | None:
     """Read a table; its separator is the one that gives the header the most columns.
 
-    Parameters
-    ----------
-    content
-        The file.
-    name
-        The file's name in problems.
-    problems
-        Receives what is wrong with it.
-    wanted
-        Columns that it must have.
-
-    Returns
-    -------
-    Table or None
-        None if the table as a whole is unusable; rows with too few or too many cells are left out.
+    Returns None if the table as a whole is unusable; rows with too few or too many cells are left out.
     """
     try:
         text = content.decode("utf-8-sig")

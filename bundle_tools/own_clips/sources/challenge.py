@@ -31,7 +31,6 @@ class Description:
     columns: Mapping[str, str] = field(default_factory=dict)
     """Column of the table by role: clip, source, transcript."""
     ignore: tuple[str, ...] = ()
-    """Columns to ignore."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +92,7 @@ class _File:
 def read_description(path: Path, problems: Problems) -> Description:
     """Read the file.
 
-    Parameters
-    ----------
-    path
-        A YAML file.
-    problems
-        Problems so far; those of the file are added.
-
-    Raises
-    ------
-    BundleError
-        With all problems, since a table cannot be read by a faulty description.
+    Raises BundleError with all problems, since a table cannot be read by a faulty description.
     """
     try:
         found = read(_File, path)

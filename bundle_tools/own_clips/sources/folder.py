@@ -43,7 +43,6 @@ class Sources:
     clips: Path
     """Folder with the clips; zip archives in it are searched too."""
     labels: Path
-    """Table of labels."""
     groups: Path | None = None
     """Table of people's groups; None without one."""
     ends: tuple[float, float] = (0.0, 1.0)
@@ -57,21 +56,7 @@ def read_folder(
 ) -> Dataset:
     """Read clips, labels and groups.
 
-    Parameters
-    ----------
-    sources
-        Where they are.
-    description
-        The organiser's description of the challenge.
-    problems
-        Problems so far; those found here are added.
-    progress
-        Progress callback, called per file.
-
-    Raises
-    ------
-    BundleError
-        With all problems.
+    Raises BundleError with all problems.
     """
     if not sources.clips.is_dir():
         raise BundleError(f"--clips {sources.clips}: expected a folder, found none.")

@@ -50,19 +50,8 @@ def read_annotations(
 ) -> dict[str, tuple[Point, ...]]:
     """Read MM-OCEAN's annotations.
 
-    Parameters
-    ----------
-    source
-        A JSON file, or a folder or archive of them.
-    problems
-        Receives what cannot be read.
-    progress
-        Progress callback, called per file.
-
-    Returns
-    -------
-    dict
-        Evidence cited by the rationales, by clip name; empty for a clip whose rationales cite nothing.
+    `source`: a JSON file, or a folder or archive of them. Returns evidence cited by the rationales, by clip name; empty
+    for a clip whose rationales cite nothing.
     """
     places = [place for place in scan(source, problems=problems) if place.name.endswith(".json")]
     points: dict[str, tuple[Point, ...]] = {}

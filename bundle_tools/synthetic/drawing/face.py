@@ -30,16 +30,7 @@ def draw_back_hair(cast: Cast, scale: float, texture: np.random.Generator) -> La
 def draw_head(cast: Cast, scale: float, texture: np.random.Generator, light: float) -> Layer:
     """Return the resting head without eyes and mouth.
 
-    Parameters
-    ----------
-    cast
-        Whose head.
-    scale
-        Pixels per unit of the canvas.
-    texture
-        Source of the strands of the hair.
-    light
-        Side the light comes from, -1 left to 1 right.
+    `scale`: pixels per unit of the canvas. `light`: side the light comes from, -1 left to 1 right.
     """
     canvas = Canvas(HEAD_BOX, scale, tint(cast.hair, 0.9))
     face = outline(cast)
@@ -68,22 +59,11 @@ def draw_expression(
 ) -> Layer:
     """Return a head with eyes and mouth.
 
-    Parameters
-    ----------
-    head
-        The resting head.
-    cast
-        Whose head.
-    gaze
-        Offset of the irises to the right and down, each -1 to 1.
-    lids
-        1 open, 0 closed.
-    smile
-        -1 to 1; it moves only the mouth.
-    jaw
-        0 closed, 1 open.
-    turn
-        Sideways shift of the features, units.
+    `gaze`: offset of the irises to the right and down, each -1 to 1.
+    `lids`: 1 open, 0 closed.
+    `smile`: -1 to 1; it moves only the mouth.
+    `jaw`: 0 closed, 1 open.
+    `turn`: sideways shift of the features, units.
     """
     face = replace(head, pixels=head.pixels.copy())
     for side in (-1.0, 1.0):

@@ -26,7 +26,6 @@ class Thing:
     hues: tuple[float, float, float]
     """Hues of its colours, 40-150 in OpenCV's units."""
     seed: int
-    """Seed of its details."""
 
 
 def choose_things(clutter: float, random: np.random.Generator) -> dict[int, Thing]:

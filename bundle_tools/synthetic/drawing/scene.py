@@ -149,12 +149,7 @@ class Scene:
 def _place_head(random: np.random.Generator, scale: float) -> tuple[float, float]:
     """Return the centre of the face: well away from that of the picture, which would otherwise be a good guess.
 
-    Parameters
-    ----------
-    random
-        Generator that draws the place.
-    scale
-        Pixels per unit: the whole face stays in the picture, even when the head sinks.
+    `scale`: pixels per unit: the whole face stays in the picture, even when the head sinks.
     """
     farthest = WIDTH / 2 - _MARGIN_X * scale
     x = WIDTH / 2 + random.choice((-1.0, 1.0)) * random.uniform(_NEAREST * farthest, farthest)

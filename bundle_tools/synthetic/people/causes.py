@@ -18,13 +18,6 @@ def shapley(rule: LabelRule, cues: Cues) -> NDArray[np.float64]:
     The exact Shapley value (Shapley 1953) of the game whose players are the causal cues: a coalition is worth the
     noiseless label of the clip in which all other cues are neutral. All 256 coalitions are enumerated; the values of
     a target add up to its noiseless label minus the label of a clip in which every cue is neutral.
-
-    Parameters
-    ----------
-    rule
-        The rule from cues to labels.
-    cues
-        The intensities of the clip.
     """
     coalitions = _coalitions()
     worth = 1 / (1 + np.exp(-rule.logits(np.where(coalitions, cues.causal(), NEUTRAL))))
@@ -51,15 +44,6 @@ def choose_edits(rule: LabelRule, cues: Cues, target: str, random: np.random.Gen
 
     The larger a contribution, the likelier the cue is drawn (in proportion to its square); nothing is certain, so that
     the edits of a clip do not reveal which cues matter most or which one is a distractor.
-
-    Parameters
-    ----------
-    rule, cues
-        The rule and the clip's intensities.
-    target
-        Whose contributions count.
-    random
-        Where the choice comes from.
     """
     weights = shapley(rule, cues)[TARGETS.index(target)] ** 2 + 1e-9
     causal = random.choice(len(CAUSAL), size=2, replace=False, p=weights / weights.sum())
@@ -70,10 +54,7 @@ def choose_edits(rule: LabelRule, cues: Cues, target: str, random: np.random.Gen
 def occupancy_hex(occupied: NDArray[np.bool_]) -> list[str]:
     """Return one hexadecimal number per second, with cell 0 in the most significant bit.
 
-    Parameters
-    ----------
-    occupied
-        Shape (seconds, rows, columns); rows times columns is a multiple of 8.
+    `occupied`: shape (seconds, rows, columns); rows times columns is a multiple of 8.
     """
     return [np.packbits(second.ravel()).tobytes().hex() for second in occupied]
 
@@ -87,16 +68,8 @@ def as_entry(
 ) -> dict[str, object]:
     """Return a clip's entry of ``causes.json``.
 
-    Parameters
-    ----------
-    rule, cues
-        The rule and the clip's intensities.
-    places
-        By cue with a place: the cells that it occupies, shape (seconds, rows, columns).
-    said
-        Seconds in which telling words are said, shape (seconds,).
-    texts
-        True sentences about the clip.
+    `places`: by cue with a place: the cells that it occupies, shape (seconds, rows, columns). `said`: seconds in which
+    telling words are said, shape (seconds,).
     """
     times = {cue: occupied.reshape(len(occupied), -1).any(axis=1) for cue, occupied in places.items()}
     return {

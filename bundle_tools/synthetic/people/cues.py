@@ -1,6 +1,6 @@
 """The cues of a clip and their intensities, from 0 to 1."""
 
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,6 @@ NEUTRAL = 0.5
 
 CAUSAL = ("smile", "gaze", "motion", "posture", "lighting", "framing", "speech_rate", "words")
 """Cues that move the labels, in the order of the rows of every weight table."""
-
-DISTRACTORS = ("background", "clothing", "logo")
-"""Eye-catching cues that move no label."""
 
 WORD_STEPS = 12
 """Steps from the gloomiest to the brightest words: the intensity of words is a multiple of their inverse."""
@@ -54,10 +51,6 @@ class Cues:
     def causal(self) -> NDArray[np.float64]:
         """Return the intensities of the causal cues, shape (8,), in the order of ``CAUSAL``."""
         return np.array([getattr(self, name) for name in CAUSAL])
-
-    def vector(self) -> NDArray[np.float64]:
-        """Return all intensities, shape (11,), in the order of the fields."""
-        return np.array(astuple(self))
 
 
 CUE_NAMES = tuple(field.name for field in fields(Cues))

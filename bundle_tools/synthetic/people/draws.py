@@ -28,16 +28,7 @@ def draw_set(seed: int, phase: str, people: Sequence[int], split: str, rule: Lab
     [0, 1], so that small sets have the means of large ones. The parts are assigned by the ranks of Gaussian
     numbers, which are correlated between the two clips of a person.
 
-    Parameters
-    ----------
-    seed, phase
-        Seed and stream of the draws.
-    people
-        Index of the person in each clip.
-    split
-        One of ``SPLITS``.
-    rule
-        The rule of the labels: the spurious split follows its main target.
+    `split`: one of ``SPLITS``. `rule`: the rule of the labels: the spurious split follows its main target.
     """
     if split not in SPLITS:
         raise ValueError(f"unknown split {split!r}: expected one of {', '.join(SPLITS)}")

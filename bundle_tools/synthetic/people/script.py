@@ -38,7 +38,6 @@ class Script:
     """What one clip says."""
 
     text: str
-    """The transcript."""
     onsets: tuple[float, ...]
     """Start of each syllable, seconds."""
     length_s: float
@@ -50,14 +49,7 @@ class Script:
 def write_script(seed: int, *, words: float, speech_rate: float, duration_s: float) -> Script:
     """Write a clip's words and timing.
 
-    Parameters
-    ----------
-    seed
-        The clip's seed.
-    words, speech_rate
-        Intensities in [0, 1].
-    duration_s
-        Length of the clip, seconds.
+    `words` and `speech_rate`: intensities in [0, 1]. `duration_s`: length of the clip, seconds.
     """
     rate = SLOWEST + (FASTEST - SLOWEST) * speech_rate
     spoken_s = duration_s - 0.4

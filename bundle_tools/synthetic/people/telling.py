@@ -52,16 +52,7 @@ _LOW, _HIGH = 0.45, 0.55
 def paraphrases(cue: str, *, much: bool, sign: int, score: str) -> list[str]:
     """Return every wording of one statement, each without its full stop.
 
-    Parameters
-    ----------
-    cue
-        A causal cue.
-    much
-        Whether there is more of it than neutral.
-    sign
-        1 if it raised the score, -1 if it lowered it.
-    score
-        Name of the score, as in "the interview score".
+    `much`: whether there is more of it than neutral. `sign`: 1 if it raised the score, -1 if it lowered it.
     """
     phrases = _PHRASES[cue][much]
     verbs = _RAISED if sign > 0 else _LOWERED
@@ -72,18 +63,7 @@ def paraphrases(cue: str, *, much: bool, sign: int, score: str) -> list[str]:
 def tell(cues: Cues, shares: Mapping[str, float], label: float, score: str, random: np.random.Generator) -> list[str]:
     """Return two true texts about a clip's score, differently worded.
 
-    Parameters
-    ----------
-    cues
-        The clip's intensities.
-    shares
-        Contribution of every causal cue to the score.
-    label
-        The score, in [0, 1].
-    score
-        Its name, as in "the interview score".
-    random
-        Where the wording comes from.
+    `label`: the score, in [0, 1].
     """
     level = "low" if label < _LOW else "high" if label > _HIGH else "medium"
     strongest = sorted(CAUSAL, key=lambda cue: -abs(shares[cue]))[:2]

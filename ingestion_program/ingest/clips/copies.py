@@ -16,9 +16,7 @@ class Copy:
     cue: str
     """The cue that is neutral in it."""
     path: Path
-    """The video file."""
     transcript: str
-    """What is said in it."""
     sha256: str
     """Hash of the file when the run began."""
 

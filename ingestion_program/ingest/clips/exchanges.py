@@ -13,13 +13,7 @@ _FORM = "{format_version: 1, clips: {clip_id: {file, sha256, parts: [{name, outl
 
 
 def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems: list[Problem]) -> dict[str, Exchange]:
-    """Return the exchange of every clip that has one; add mistakes to `problems`.
-
-    Parameters
-    ----------
-    clips
-        Video file of every listed clip, by id.
-    """
+    """Return the exchange of every clip that has one; add mistakes to `problems`."""
     try:
         content = json.loads((input_data / name).read_text("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:

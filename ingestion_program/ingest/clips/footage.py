@@ -40,10 +40,7 @@ class Footage:
 def read_footage(input_data: Path, task: Task) -> Footage:
     """Read the lists of a phase's input folder and check every file against its hash.
 
-    Raises
-    ------
-    IngestionError
-        With every problem of lists, files and transcripts.
+    Raises IngestionError with every problem of lists, files and transcripts.
     """
     problems: list[Problem] = []
     transcripts = _read_transcripts(input_data / task.transcripts_file, problems)
@@ -72,17 +69,8 @@ def read_footage(input_data: Path, task: Task) -> Footage:
 def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
     """Check that a clip and its exchange are unchanged: a model must not get a clip left out by damaging its file.
 
-    Parameters
-    ----------
-    clip
-        The clip to check.
-    named
-        Whether the message may name the clip.
-
-    Raises
-    ------
-    IngestionError
-        When the file is missing, cannot be opened or has changed.
+    `named`: whether the message may name the clip. Raises IngestionError when the file is missing, cannot be opened or
+    has changed.
     """
     files = [(clip.path, clip.sha256)]
     if clip.alteration is not None and clip.alteration.exchange is not None:

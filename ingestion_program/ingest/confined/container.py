@@ -38,10 +38,7 @@ def limits(proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
     A limit may be set on the control group or on any of its ancestors; the lowest one applies. Inside a container, the
     ancestors are usually not visible.
 
-    Returns
-    -------
-    dict
-        "memory_mb" in units of 2**20 bytes, and "processes"; None if no limit is visible.
+    Returns "memory_mb" in units of 2**20 bytes, and "processes"; None if no limit is visible.
     """
     own = _text(proc / "self" / "cgroup")
     memory = _least(own, groups, "memory", "memory.max", "memory.limit_in_bytes")

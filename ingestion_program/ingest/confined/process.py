@@ -42,7 +42,6 @@ class Confinement:
     """What a confined process runs, may read and may use."""
 
     name: str
-    """The process's name in messages."""
     submission: Path
     """The participant's files, which it may read."""
     packages: Path | None
@@ -52,7 +51,6 @@ class Confinement:
     cpu_s: int
     """Processor time over all threads, seconds."""
     isolation: Isolation
-    """How strictly it must be isolated."""
 
 
 class ConfinedProcess:
@@ -131,12 +129,8 @@ class ConfinedProcess:
     def check_sandbox(self) -> None:
         """Check the process's report about its sandbox against the settings, before any participant's file is opened.
 
-        Raises
-        ------
-        IngestionError
-            When this machine cannot isolate a process as the settings require.
-        ChannelClosed, BadMessage, TimeoutError
-            When it sends no such report.
+        Raises IngestionError when this machine cannot isolate a process as the settings require. Raises ChannelClosed,
+        BadMessage or TimeoutError when it sends no such report.
         """
         message = self._receive()
         body = message.body
@@ -160,12 +154,7 @@ class ConfinedProcess:
     def send(self, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
         """Send a message.
 
-        Raises
-        ------
-        ChannelClosed
-            When there is no process.
-        TimeoutError
-            When the process does not read in time.
+        Raises ChannelClosed when there is no process. Raises TimeoutError when the process does not read in time.
         """
         with self._sending:
             channel = self._channel  # another thread may be ending the process
@@ -185,10 +174,7 @@ class ConfinedProcess:
     def receive(self) -> Message:
         """Wait for a message until the time limit.
 
-        Raises
-        ------
-        ChannelClosed, BadMessage, TimeoutError
-            When no valid message arrives.
+        Raises ChannelClosed, BadMessage or TimeoutError when no valid message arrives.
         """
         message = self._receive()
         if message.descriptor is not None:
@@ -236,10 +222,7 @@ class ConfinedProcess:
     def end_badly(self, error: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:
         """End the process and return the reason why it gave no answer.
 
-        Raises
-        ------
-        IngestionError
-            When other programs have filled the disk.
+        Raises IngestionError when other programs have filled the disk.
         """
         process, watch = self._process, self._watch
         status: int | None = None

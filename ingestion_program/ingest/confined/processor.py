@@ -1,7 +1,5 @@
 """Processor time of a run, and whether other programs delayed it, which is not the participant's fault."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource
@@ -27,7 +25,6 @@ class Processor:
     model_s: float
     """Processor time of the submission's processes that have ended, over all threads."""
     ingestion_s: float
-    """Processor time of this program."""
     waited_s: float | None
     """How long the main threads of both waited for a processor; None if unknown."""
     busy: bool
@@ -51,12 +48,7 @@ class Meter:
     def read(self, elapsed_s: float, model_waited_s: float) -> Processor:
         """Return what was used so far.
 
-        Parameters
-        ----------
-        elapsed_s
-            Seconds since the start of the run.
-        model_waited_s
-            How long the submission's processes waited for a processor.
+        `elapsed_s`: seconds since the start of the run.
         """
         own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s
         model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s
@@ -75,12 +67,7 @@ def is_busy(used_s: float, waiting_s: float, elapsed_s: float, count: int) -> bo
 def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeouts: bool) -> list[Problem]:
     """If the machine was busy, blame it for a lack of time, and add a warning.
 
-    Parameters
-    ----------
-    problems
-        All problems of the run.
-    timeouts
-        Whether a call took too long.
+    `timeouts`: whether a call took too long.
     """
     short = timeouts or any(problem.code in SHORT_OF_TIME for problem in problems)
     if not used.busy or not short:

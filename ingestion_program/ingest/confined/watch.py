@@ -195,10 +195,7 @@ def _taken(file: os.stat_result) -> int:
 def _measure(folder: Path) -> tuple[int, int]:
     """Return the number of entries below a folder and their size, MB; stop counting once there are too many.
 
-    Raises
-    ------
-    OSError
-        When an entry cannot be read.
+    Raises OSError when an entry cannot be read.
     """
     entries = size = 0
     waiting = [str(folder)]

@@ -18,7 +18,6 @@ class ClipSource:
     clip_id: str
     """Opaque id."""
     path: Path
-    """The video file."""
     transcript: str
     """What is said; may be empty."""
     sha256: str = ""

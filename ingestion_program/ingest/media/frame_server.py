@@ -49,9 +49,7 @@ class ClipEnd:
     gone: list[int]
     """Numbers of buffers that the model process may drop."""
     faults: list[str]
-    """Faults of the clip's file."""
     unreadable: bool
-    """Whether no frame could be decoded."""
 
 
 class FrameServer:
@@ -100,10 +98,7 @@ class FrameServer:
     def begin(self, clip: ClipSource, upcoming: Sequence[ClipSource]) -> ClipFacts:
         """Make `clip` the current one and start decoding for it and for the `upcoming` ones.
 
-        Raises
-        ------
-        UnreadableClip
-            When the clip cannot be decoded.
+        Raises UnreadableClip when the clip cannot be decoded.
         """
         self._clip = clip
         self._asked = []
@@ -171,10 +166,7 @@ class FrameServer:
     def sound(self, rate: object) -> Sound | None:
         """Return the current clip's sound at `rate` samples a second.
 
-        Raises
-        ------
-        BadRequest
-            When the rate is not a whole number that makes sense.
+        Raises BadRequest when the rate is not a whole number that makes sense.
         """
         if not isinstance(rate, int) or not RATES[0] <= rate <= RATES[1]:
             raise BadRequest(f"audio: rate is {rate!r:.60}, expected a whole number from {RATES[0]} to {RATES[1]}")

@@ -42,7 +42,6 @@ class StreamPlan:
     shape: tuple[int, int, int]
     """(height, width, 3) of a frame."""
     slots: int
-    """Frames that fit into the buffer."""
 
     @property
     def streaming(self) -> bool:

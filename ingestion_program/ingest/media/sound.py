@@ -44,16 +44,7 @@ def replace_by_another_moment(sound: Sound, rate: int, seconds: Collection[int],
     All replacements are shifted by the same number of seconds, so that neighbours stay together. It is drawn from the
     shifts that replace the fewest given seconds by each other. A clip of less than two seconds stays as it is.
 
-    Parameters
-    ----------
-    sound
-        Shape (samples,), in [-1, 1].
-    rate
-        Samples a second.
-    seconds
-        Seconds to replace; those beyond the end are ignored.
-    seed
-        Seed of the draw.
+    `sound`: shape (samples,), in [-1, 1]. `seconds`: seconds to replace; those beyond the end are ignored.
     """
     whole = len(sound) // rate
     if whole < 2:

@@ -60,13 +60,6 @@ def choose_edits(
 
     If a clip has rendered copies, exactly these are used, so that the test does not depend on the claims. Otherwise,
     the cue with the largest claimed contribution to any target comes first, and the others in a drawn order.
-
-    Parameters
-    ----------
-    claims
-        The recorded claims about this clip.
-    cues
-        The task's vocabulary.
     """
     if copies:
         return [CueEdit(cue, COPY) for cue in draws.order((copy.cue for copy in copies), "edits", clip_id)]
@@ -101,14 +94,8 @@ def edit(
 
     If no other clip has what is needed, the clip is not changed.
 
-    Parameters
-    ----------
-    others
-        The other clips of the phase, in a drawn order.
-    light
-        Mean brightness of a clip, 0 to 1; None where it cannot be decoded.
-    random
-        Draws the strength.
+    `others`: the other clips of the phase, in a drawn order. `light`: mean brightness of a clip, 0 to 1; None where it
+    cannot be decoded.
     """
     words, fields = clip.transcript, dict[str, Any]()
     match operator:

@@ -45,7 +45,6 @@ class Claims:
     time: Weights | None
     """One weight a second, >= 0."""
     cues: tuple[CueClaim, ...]
-    """Contributions of cues to targets."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +52,13 @@ class Call:
     """One call of the second pass; the fields are those of `probes.jsonl`."""
 
     clip_id: str
-    """The clip."""
     kind: Kind
-    """What is hidden or asked for."""
     operator: str | None = None
-    """How the hidden part is replaced."""
     places: tuple[int, ...] | None = None
     """Hidden cells or seconds, ascending."""
     exchanged: tuple[str, ...] | None = None
     """Names of the parts that are exchanged; None without an exchange."""
     cue: str | None = None
-    """The cue that is neutralised."""
 
     @property
     def shown(self) -> object:
@@ -94,16 +89,8 @@ def plan_calls(
 ) -> dict[str, list[Call]]:
     """Return the calls of every clip, clips and calls in the order in which they are asked.
 
-    Parameters
-    ----------
-    claims
-        What the explanation of every clip with a valid prediction marks.
-    edits
-        Cue edits of every such clip, the least important last.
-    exchanges
-        The second drawings of those clips that have one.
-    grid
-        Rows and columns of the map's grid.
+    `claims`: what the explanation of every clip with a valid prediction marks. `edits`: cue edits of every such clip,
+    the least important last.
     """
     twins = set(draws.order(claims, "lots")[: -(-len(claims) // 4)])
     plan = {}

@@ -14,12 +14,8 @@ def line(
 ) -> dict[str, Any]:
     """Return one call and its answer as a line of `probes.jsonl`.
 
-    Parameters
-    ----------
-    prediction, explanation
-        None is an invalid answer.
-    again
-        Whether another process was asked the same before.
+    `prediction` and `explanation`: None is an invalid answer. `again`: whether another process was asked the same
+    before.
     """
     told = None
     if explanation is not None:

@@ -21,13 +21,8 @@ def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call
     These are 5 % of the plan's calls, at least 4 and at most 20, but only one of each clip: at a second one, the model
     could remember the first. Every other one is a cue edit if the clip has one, because memory pays most there.
 
-    Parameters
-    ----------
-    plan
-        The calls of every clip in the order in which they were asked. The first one
-        of a clip is never chosen, because there was nothing to remember when it was asked.
-    answered
-        Calls that got a valid prediction.
+    `plan`: the calls of every clip in the order in which they were asked. The first one of a clip is never chosen,
+    because there was nothing to remember when it was asked.
     """
     count = min(MOST, max(FEWEST, math.ceil(SHARE * sum(map(len, plan.values())))))
     chosen: list[Call] = []

@@ -27,13 +27,9 @@ class Code:
     kind: Kind
     """Who must act, and how severe the problem is."""
     stages: tuple[Stage, ...]
-    """Stages in which it can occur."""
     found: str
-    """What was found."""
     expected: str
-    """What was expected instead."""
     fix: str
-    """What to do."""
 
 
 _CALLS: tuple[Stage, ...] = ("predict", "explain")

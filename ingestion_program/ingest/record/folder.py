@@ -53,10 +53,7 @@ def _remove(folder: Path) -> None:
 def hold_room(folder: Path) -> IO[bytes]:
     """Reserve disk space for the record of a run; closing the result releases it.
 
-    Raises
-    ------
-    OSError
-        When there is no space, or nothing can be written there.
+    Raises OSError when there is no space, or nothing can be written there.
     """
     file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - whoever takes it closes it
     try:

@@ -40,18 +40,9 @@ def run_record(
 ) -> dict[str, Any]:
     """Return the record of a run, as in docs/output_format.md.
 
-    Parameters
-    ----------
-    task
-        None if the run ended before its settings were read.
-    settings
-        The file of the settings.
-    fingerprint
-        Of the submission; None if the run ended before the submission was checked.
-    credits
-        What the submission says it builds on.
-    used
-        Processor time; None if no process was started.
+    `task`: None if the run ended before its settings were read.
+    `fingerprint`: of the submission; None if the run ended before the submission was checked.
+    `used`: processor time; None if no process was started.
     """
     return {
         "format_version": FORMAT_VERSION,

@@ -19,15 +19,7 @@ KEY = re.compile(r"[0-9a-f]{64}")
 def read_key(program: Path) -> bytes | None:
     """Read the key from the program's folder.
 
-    Returns
-    -------
-    bytes or None
-        32 bytes; None if the bundle has no key.
-
-    Raises
-    ------
-    IngestionError
-        When the key is damaged.
+    Returns 32 bytes; None if the bundle has no key. Raises IngestionError when the key is damaged.
     """
     path = program / KEY_FILE
     try:
@@ -44,10 +36,7 @@ def read_key(program: Path) -> bytes | None:
 def remove_key(program: Path) -> None:
     """Remove the key before any of a participant's code runs.
 
-    Raises
-    ------
-    IngestionError
-        When it cannot be removed, so that the model could read it.
+    Raises IngestionError when it cannot be removed, so that the model could read it.
     """
     try:
         (program / KEY_FILE).unlink(missing_ok=True)

@@ -28,11 +28,8 @@ class ProbeCount:
     """Progress of the second pass."""
 
     planned: int = 0
-    """Planned calls."""
     asked: int = 0
-    """Calls that were made."""
     answered: int = 0
-    """Calls with a valid answer."""
     duration_s: float = 0.0
     """Seconds of the whole pass."""
     again: Determinism | None = None
@@ -56,17 +53,13 @@ class RunStats:
     hidden: bool = False
     """Whether the log must not say what happened to single clips."""
     status: RunStatus = "complete"
-    """The run's status so far."""
     total: int = 0
-    """Clips of the task."""
     clips: Counter[ClipStatus] = field(default_factory=Counter)
     """Number of clips by status."""
     problems: list[Problem] = field(default_factory=list)
-    """Problems of the whole run."""
     clip_problems: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Number of clips with each problem, by (code, where)."""
     examples: dict[tuple[str, str], Problem] = field(default_factory=dict)
-    """The first problem of each kind."""
     participant_codes: set[str] = field(default_factory=set)
     """Codes of errors on clips that the participant can correct."""
     load_s: float = 0.0

@@ -15,7 +15,6 @@ class ResultFiles:
     """The result files of a submission."""
 
     form: Form
-    """Their format."""
     predictions: str
     """Name of the file with the numbers."""
     explanations: str | None

@@ -11,10 +11,7 @@ COLUMNS = ["clip_id", "name"]
 def older_names(path: Path | None, clip_ids: list[str]) -> dict[str, str | None]:
     """Return the older name of each clip; None without an entry, or without a list.
 
-    Raises
-    ------
-    IngestionError
-        With every problem of the list.
+    Raises IngestionError with every problem of the list.
     """
     names = dict[str, str | None].fromkeys(clip_ids)
     problems: list[Problem] = []

@@ -43,10 +43,7 @@ class ResultsReader(ModelProcess):
     def predict(self, clip: ClipSource, facts: ClipFacts, timeout_s: float) -> object:
         """Return what the files contain for a clip.
 
-        Raises
-        ------
-        CallFailed
-            When they contain nothing, or the process died.
+        Raises CallFailed when they contain nothing, or the process died.
         """
         prediction = super().predict(clip, facts, timeout_s)
         if prediction is None:

@@ -40,16 +40,8 @@ def check_submission(
 ) -> list[Problem]:
     """Return every error that prevents the submission from running, and warnings, without reading its code.
 
-    Parameters
-    ----------
-    folder
-        The unzipped submission.
-    limits
-        How large it may be.
-    results
-        Whether results are accepted instead of a model.
-    aside
-        Folders on `sys.path` that only the caller needs: their modules do not count as installed.
+    `results`: whether results are accepted instead of a model. `aside`: folders on `sys.path` that only the caller
+    needs: their modules do not count as installed.
     """
     if not folder.is_dir():
         return [_error("submission_missing", "submission", "no such folder", "the unzipped submission", "upload a zip")]

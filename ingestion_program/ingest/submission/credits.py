@@ -51,10 +51,8 @@ class _PlainLoader(yaml.BaseLoader):
 def read_credits(submission: Path) -> tuple[tuple[Credit, ...], list[Problem]]:
     """Read the credits of a submission.
 
-    Returns
-    -------
-    tuple
-        The valid credits, none without the file; and a warning for each mistake, since credits never affect the score.
+    Returns the valid credits, none without the file; and a warning for each mistake, since credits never affect the
+    score.
     """
     path = submission / FILE
     if path.is_symlink() or not path.is_file():

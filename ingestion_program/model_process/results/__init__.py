@@ -29,10 +29,7 @@ class SubmittedResults:
     ) -> None:
         """Open the files; `clips` holds the older name of each clip, `targets` the target of each older name.
 
-        Raises
-        ------
-        Unreadable
-            When a file does not have the format given by `form`.
+        Raises Unreadable when a file does not have the format given by `form`.
         """
         explained = None if explanations is None else submission / explanations
         where = " or ".join(filter(None, (predictions, explanations)))
@@ -67,10 +64,7 @@ class SubmittedResults:
     def explain(self, clip_id: str, _: object = None) -> dict[str, Any]:
         """Return the explanation for a clip; empty if there is none.
 
-        Raises
-        ------
-        Unreadable
-            When its entry cannot be read.
+        Raises Unreadable when its entry cannot be read.
         """
         name = self._find(self._entries, clip_id)
         with readable("explanation", "a readable entry"):

@@ -25,10 +25,7 @@ ORDER = re.compile(r"^\s*pictures\s*[:=]\s*(rgb|bgr)\s*$", re.IGNORECASE | re.MU
 def read_coopetition(predictions: Path, explanations: Path | None) -> Content:
     """Open both pickles; pictures stay in the file until they are needed.
 
-    Raises
-    ------
-    Unreadable
-        When a file is not a pickle of plain data, or has another structure.
+    Raises Unreadable when a file is not a pickle of plain data, or has another structure.
     """
     tables = _open(predictions, PREDICTIONS)
     for target, table in tables.items():

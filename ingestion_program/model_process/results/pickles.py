@@ -63,10 +63,7 @@ def read_pickle(source: bytes | Path) -> Any:  # noqa: ANN401 - plain data of an
     From a file, long texts and large arrays are returned as `Stored` and `StoredArray`, which read their data on
     demand, so hundreds of megabytes cost little memory.
 
-    Raises
-    ------
-    PickleRefused
-        When it is not a pickle, contains anything but data, or exceeds a limit.
+    Raises PickleRefused when it is not a pickle, contains anything but data, or exceeds a limit.
     """
     file: BinaryIO
     if isinstance(source, bytes):

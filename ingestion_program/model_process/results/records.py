@@ -28,10 +28,7 @@ IMAGE = re.compile(r"images/[A-Za-z0-9][A-Za-z0-9_.-]{0,80}\.jpg")
 def read_records(predictions: Path, explanations: Path | None) -> Content:
     """Open the records.
 
-    Raises
-    ------
-    Unreadable
-        When a file does not follow docs/output_format.md.
+    Raises Unreadable when a file does not follow docs/output_format.md.
     """
     lines = None if explanations is None else _read_lines(explanations)
     folder = predictions.parent
@@ -91,10 +88,7 @@ def _weights(part: object) -> object:
 def read_picture(path: Path) -> npt.NDArray[np.uint8]:
     """Return RGB pixels of shape (height, width, 3).
 
-    Raises
-    ------
-    Unreadable
-        When the file is not a JPEG, or too large.
+    Raises Unreadable when the file is not a JPEG, or too large.
     """
     with path.open("rb") as file:
         data = file.read(LARGEST_PICTURE + 1)

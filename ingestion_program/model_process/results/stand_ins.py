@@ -138,10 +138,7 @@ class StoredArray:
     def read(self) -> npt.NDArray[Any]:
         """Return the array in this machine's byte order; always the same object if its bytes are in memory.
 
-        Raises
-        ------
-        PickleRefused
-            When bytes and shape do not match.
+        Raises PickleRefused when bytes and shape do not match.
         """
         if self._array is not None:
             return self._array

@@ -71,12 +71,7 @@ the kernel has no listeners."""
 def enter_sandbox(policy: SandboxPolicy, tell: Tell | None = None) -> Isolated:
     """Enter as much of the sandbox as this system supports, up to `policy.at_most`; return what is in force.
 
-    Parameters
-    ----------
-    policy
-        The requested sandbox.
-    tell
-        Called with the result as soon as it is known; None to skip that.
+    `tell`: called with the result as soon as it is known; None to skip that.
     """
     from model_process.sandbox import limits  # noqa: PLC0415 - load only the parts in use
 

@@ -223,14 +223,9 @@ def _paths(landlock: int) -> dict[str, Rule]:
 def rules(pid: int, landlock: int, also_allowed: tuple[str, ...] = ()) -> dict[str, Rule]:
     """Return the rule of every call that the sandbox knows; all others fail as if the kernel lacked them.
 
-    Parameters
-    ----------
-    pid
-        This process, which may signal only itself.
-    landlock
-        The version of Landlock that protects paths; 0 without Landlock.
-    also_allowed
-        Names of `addable` calls to allow as well.
+    `pid`: this process, which may signal only itself.
+    `landlock`: the version of Landlock that protects paths; 0 without Landlock.
+    `also_allowed`: names of `addable` calls to allow as well.
     """
     refused = {name: code for code, names in FORBIDDEN.items() for name in names.split()}
     allowed: dict[str, Rule] = {name: () for names in ALLOWED.values() for name in names.split()}

@@ -16,10 +16,7 @@ PR_SET_NO_NEW_PRIVS = 38
 def syscall(number: int, *arguments: object) -> int:
     """Make a system call.
 
-    Raises
-    ------
-    OSError
-        With the kernel's reason.
+    Raises OSError with the kernel's reason.
     """
     result = int(_LIBC.syscall(ctypes.c_long(number), *arguments))
     if result < 0:
@@ -31,10 +28,7 @@ def syscall(number: int, *arguments: object) -> int:
 def prctl(option: int, value: int, pointer: object = None) -> None:
     """Change an attribute of this process.
 
-    Raises
-    ------
-    OSError
-        With the kernel's reason.
+    Raises OSError with the kernel's reason.
     """
     if _LIBC.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)):
         code = ctypes.get_errno()

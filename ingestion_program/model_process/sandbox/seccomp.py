@@ -62,11 +62,8 @@ def restrict(rules: dict[str, Rule]) -> bool:
 def listen(rules: dict[str, Rule]) -> int | None:
     """Install the filter for this thread and those it starts, with a listener for refused calls.
 
-    Returns
-    -------
-    int or None
-        The listener's file descriptor, which can be passed on until `stop_passing_on`; None if the kernel has no
-        listeners, in which case nothing was installed.
+    Returns the listener's file descriptor, which can be passed on until `stop_passing_on`; None if the kernel has no
+    listeners, in which case nothing was installed.
     """
     machine = this_machine()
     if machine is None:
@@ -81,10 +78,7 @@ def listen(rules: dict[str, Rule]) -> int | None:
 def stop_passing_on(rules: dict[str, Rule]) -> None:
     """Forbid the calls that `listen` allowed only for passing on the listener.
 
-    Raises
-    ------
-    OSError
-        With the kernel's reason.
+    Raises OSError with the kernel's reason.
     """
     machine = this_machine()
     if machine is not None:
@@ -101,10 +95,7 @@ def _install(machine: Machine, steps: Sequence[Instruction], flags: int) -> int:
 def program(machine: Machine, rules: dict[str, Rule], *, told: bool = False) -> list[Instruction]:
     """Build the filter: a binary search for the call's number. Calls without a rule fail with ENOSYS.
 
-    Parameters
-    ----------
-    told
-        Whether a listener is notified of refused calls.
+    `told`: whether a listener is notified of refused calls.
     """
     foreign: Body = (_fail(errno.ENOSYS),)
     unknown: Body = (_fail(errno.ENOSYS, told=told),)

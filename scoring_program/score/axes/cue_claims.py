@@ -1,7 +1,5 @@
 """Cue claims against measured effects: without a cue claimed to raise the target, the prediction should fall."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,21 +20,11 @@ def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> A
     has the same expectation but adds chance. The size is ``1 - sum |b s - d| / sum |d|``, at least -1, of claims s and
     effects d. The factor b >= 0 is the one that fits all clips of the run best, so claims may have any unit.
 
-    Parameters
-    ----------
-    claims
-        (n, k, v) claims.
-    effects
-        Measured effects.
-    target
-        (n,) each clip's evaluated target.
-
-    Returns
-    -------
-    NDArray
-        (n,) in [-1.25, 1.25]: 1 for exact claims if those of other clips are unrelated; 0 if no edit was reached; -1.25
-        if the model failed on an edit, so that failing never pays. Without claims, only those of other clips count, so
-        that silence on some clips wins nothing.
+    `claims`: (n, k, v) claims.
+    `target`: (n,) each clip's evaluated target.
+    Returns (n,) in [-1.25, 1.25]: 1 for exact claims if those of other clips are unrelated; 0 if no edit was reached;
+    -1.25 if the model failed on an edit, so that failing never pays. Without claims, only those of other clips count,
+    so that silence on some clips wins nothing.
     """
     tested = ~np.isnan(effects.edited)
     change = np.where(tested & (np.abs(effects.edited) >= effects.epsilon[:, None]), effects.edited, 0.0)

@@ -1,7 +1,5 @@
 """Effects of hiding and editing on the predictions: the records of the second pass as arrays."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
@@ -58,7 +56,6 @@ class Effects:
     asked: int
     """Calls with a line in the records."""
     answered: int
-    """Calls with a valid answer."""
 
 
 def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: int) -> NDArray[np.int64]:
@@ -66,10 +63,7 @@ def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: in
 
     The draw depends on the seed and the clip's id only, so it is the same for every submission.
 
-    Returns
-    -------
-    NDArray
-        (n,) numbers of targets.
+    Returns (n,) numbers of targets.
     """
     others = [number for number in range(targets) if number != main]
     chosen = []
@@ -85,17 +79,7 @@ def repeated_difference(calls: Iterable[Sequence[ProbeCall]], span: Array) -> Ar
 
     The copy is identical, so any difference comes from chance or from what the model saw before.
 
-    Parameters
-    ----------
-    calls
-        The calls of each clip.
-    span
-        (k,) width of each target's range.
-
-    Returns
-    -------
-    NDArray or None
-        (k,) >= 0; None if no copy has two valid answers.
+    `span`: (k,) width of each target's range. Returns (k,) >= 0; None if no copy has two valid answers.
     """
     differences = []
     for recorded in calls:
@@ -116,18 +100,10 @@ def measure_effects(
 ) -> Effects:
     """Compare every altered copy with its original.
 
-    Parameters
-    ----------
-    calls
-        n lists of calls.
-    prediction
-        (n, k) predictions of the first pass on the unit scale; NaN without one.
-    scale
-        (k,) minimum and (k,) width of each target's range.
-    target
-        (n,) each clip's evaluated target.
-    vocabulary
-        The v cues; edits of other cues are left out.
+    `prediction`: (n, k) predictions of the first pass on the unit scale; NaN without one.
+    `scale`: (k,) minimum and (k,) width of each target's range.
+    `target`: (n,) each clip's evaluated target.
+    `vocabulary`: the v cues; edits of other cues are left out.
     """
     count, low, span = len(calls), *scale
     hidden: dict[str, list[Hidden]] = {kind: [] for kind in HIDDEN}

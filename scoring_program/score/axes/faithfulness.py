@@ -1,7 +1,5 @@
 """Faithfulness in space and time: hiding what an explanation marks most should change the prediction most."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,15 +41,7 @@ def faithfulness(own: Array, others: Array) -> Array:
     that is the same for all clips gets 0, an exact one gets 1. The average is used because noise must not help: it
     makes two maps differ, but hardly the average of many.
 
-    Parameters
-    ----------
-    own, others
-        (b,) means over the clips of `Agreement`'s numbers.
-
-    Returns
-    -------
-    NDArray
-        (b,) at most 1; 0 is chance.
+    `own` and `others`: (b,) means over the clips of `Agreement`'s numbers. Returns (b,) at most 1; 0 is chance.
     """
     return np.asarray((own + (own - others) / _room(others)) / 2)
 
@@ -74,19 +64,10 @@ def gini_correlation(effects: Array, weights: Array, epsilon: float) -> Array:
     not their number. (Schechtman and Yitzhaki, "A measure of association based on
     Gini's mean difference", Communications in Statistics 16, 1987.)
 
-    Parameters
-    ----------
-    effects
-        (u,) >= 0.
-    weights
-        (m, u) one map a row; equal weights share their ranks.
-    epsilon
-        Smallest effect that counts, > 0. A single effect of this size counts half.
-
-    Returns
-    -------
-    NDArray
-        (m,) in (-1, 1).
+    `effects`: (u,) >= 0.
+    `weights`: (m, u) one map a row; equal weights share their ranks.
+    `epsilon`: smallest effect that counts, > 0. A single effect of this size counts half.
+    Returns (m,) in (-1, 1).
     """
     count = effects.size
     middle = (count + 1) / 2
@@ -125,14 +106,7 @@ def marked(explanation: Explanation, kind: str, places: Sequence[tuple[int, ...]
 def agreement(explanations: Sequence[Explanation], effects: Effects, kind: str) -> Agreement:
     """Compare each clip's effects with its own map, and with the average of the other clips' maps.
 
-    Parameters
-    ----------
-    explanations
-        n explanations.
-    effects
-        Measured effects on the same clips.
-    kind
-        ``space`` or ``time``.
+    `kind`: ``space`` or ``time``.
     """
     given = ((clip, map_of(explanation, kind)) for clip, explanation in enumerate(explanations))
     maps = {clip: weights.ravel() / weights.sum() for clip, weights in given if weights is not None}

@@ -1,7 +1,5 @@
 """Agreement with known causes: claims and maps against the causes of the label, on clips predicted well."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,26 +37,11 @@ def clip_known_causes(
 ) -> tuple[Array, Array]:
     """Compare each explanation with the causes of its clip's label.
 
-    Parameters
-    ----------
-    explanations
-        n explanations.
-    claims
-        (n, k, v) claims.
-    causes
-        n clips' causes.
-    grid
-        Rows and columns of their masks; a map of another grid counts as none.
-    target
-        (n,) each clip's evaluated target.
-    vocabulary
-        The v cues.
-
-    Returns
-    -------
-    tuple
-        (n, 3) values for cues, space and time in [-1, 1], 0 for chance or a missing part; and (n, 3) 1 if the clip has
-        causes of that kind, else 0.
+    `claims`: (n, k, v) claims.
+    `grid`: rows and columns of their masks; a map of another grid counts as none.
+    `target`: (n,) each clip's evaluated target.
+    Returns (n, 3) values for cues, space and time in [-1, 1], 0 for chance or a missing part; and (n, 3) 1 if the clip
+    has causes of that kind, else 0.
     """
     values, defined = np.zeros((len(explanations), 3)), np.zeros((len(explanations), 3))
     for clip, (explanation, cause) in enumerate(zip(explanations, causes, strict=True)):

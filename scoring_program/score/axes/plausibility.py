@@ -4,8 +4,6 @@ An honest explanation of a biased model is implausible, so scoring plausibility 
 expect.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 
@@ -27,11 +25,8 @@ def clip_plausibility(
 ) -> tuple[Array, Array]:
     """Compare each clip's maps in space and time with what people pointed at.
 
-    Returns
-    -------
-    tuple
-        (n, 2) ``2 AUC - 1`` in space and time, 0 without a map; and (n, 2) 1 if people pointed at a part of the frame,
-        or of the clip's length, else 0.
+    Returns (n, 2) ``2 AUC - 1`` in space and time, 0 without a map; and (n, 2) 1 if people pointed at a part of the
+    frame, or of the clip's length, else 0.
     """
     values, defined = np.zeros((len(clip_ids), 2)), np.zeros((len(clip_ids), 2))
     for clip, (clip_id, explanation) in enumerate(zip(clip_ids, explanations, strict=True)):

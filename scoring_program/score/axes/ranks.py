@@ -1,7 +1,5 @@
 """Rank measures that treat ties fairly: area under the curve, average precision, Spearman, and their chance levels."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """The table from which every axis is computed: each clip's addends, or their weighted sums."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,13 +72,10 @@ class ClipAxes:
     table: AxisSums
     """n rows of addends."""
     readings: Readings
-    """What the explanations say."""
     effects: Effects
-    """Measured effects of hiding and editing."""
     maps: dict[str, Agreement]
     """By kind, ``space`` and ``time``: how the maps agree with the effects."""
     text: TextNumbers
-    """The numbers behind the text axis."""
     target: NDArray[np.int64]
     """(n,) number of each clip's evaluated target."""
 
@@ -88,18 +83,9 @@ class ClipAxes:
 def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: Array, constant: Array) -> ClipAxes:
     """Compute the axes' addends of the clips that count.
 
-    Parameters
-    ----------
-    outcomes
-        Outcomes of the clips that count, n of them.
-    settings
-        How explanations are judged.
-    truth
-        (n, k) labels on the unit scale.
-    prediction
-        (n, k) predictions on the unit scale; NaN for a failed clip.
-    constant
-        (k,) the constant baseline's predictions on the unit scale.
+    `truth`: (n, k) labels on the unit scale.
+    `prediction`: (n, k) predictions on the unit scale; NaN for a failed clip.
+    `constant`: (k,) the constant baseline's predictions on the unit scale.
     """
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
@@ -146,19 +132,9 @@ def credited_error(truth: Array, prediction: Array, effects: Effects) -> Array:
     Effects are measured against these answers. If the first pass counted instead, a model could predict with one
     function and be tested on another, simpler one.
 
-    Parameters
-    ----------
-    truth
-        (n, k) labels on the unit scale.
-    prediction
-        (n, k) predictions of the first pass on the unit scale; NaN for a failed clip.
-    effects
-        What the second pass measured.
-
-    Returns
-    -------
-    NDArray
-        (n, k) >= 0; 1 if either call failed; that of the first pass if the original was not reached in the second.
+    `truth`: (n, k) labels on the unit scale. `prediction`: (n, k) predictions of the first pass on the unit scale; NaN
+    for a failed clip. Returns (n, k) >= 0; 1 if either call failed; that of the first pass if the original was not
+    reached in the second.
     """
     tested = np.where(np.isnan(effects.original), prediction, effects.original)
     failed = np.isnan(prediction) | effects.original_failed[:, None]
@@ -174,16 +150,7 @@ def cause_agreement(
 ) -> tuple[Array, Array]:
     """Compare explanations with the known causes of their clips, as `clip_known_causes`; all 0 without causes.
 
-    Parameters
-    ----------
-    outcomes
-        Outcomes of n clips.
-    claims
-        (n, k, v) claims.
-    target
-        (n,) the target on which each clip is judged.
-    vocabulary
-        The v cues.
+    `claims`: (n, k, v) claims. `target`: (n,) the target on which each clip is judged.
     """
     known: Causes | None = outcomes.known.causes
     if known is None:
@@ -203,19 +170,8 @@ def explains_nothing(table: AxisSums) -> AxisSums:
 def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str, Array]:
     """Compute every column that is about explanations.
 
-    Parameters
-    ----------
-    sums
-        b rows of sums.
-    settings
-        Weights and power of the total.
-    causes
-        Whether the phase has known causes; without them their axis is left out of the total's mean.
-
-    Returns
-    -------
-    dict
-        (b,) values by column: each axis in [0, 1], and the total ``explanation`` in [0, 100].
+    `causes`: whether the phase has known causes; without them their axis is left out of the total's mean. Returns (b,)
+    values by column: each axis in [0, 1], and the total ``explanation`` in [0, 100].
     """
     clips = sums.clips[:, 0]
     axes = {

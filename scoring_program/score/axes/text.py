@@ -1,7 +1,5 @@
 """The text axis: valid, consistent with the clip's own prediction and claims, and specific to this clip."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,18 +41,9 @@ def clip_text(
 ) -> TextNumbers:
     """Judge the texts.
 
-    Parameters
-    ----------
-    explanations
-        n explanations.
-    readings
-        Their claims.
-    prediction
-        (n, k) predictions on the unit scale; NaN without one.
-    twins
-        n explanations of the jittered original, or None, and (n,) whether one was asked for.
-    settings
-        Vocabulary, targets, and the seed that draws the other clips.
+    `prediction`: (n, k) predictions on the unit scale; NaN without one.
+    `twins`: n explanations of the jittered original, or None, and (n,) whether one was asked for.
+    `settings`: vocabulary, targets, and the seed that draws the other clips.
     """
     vocabulary = vocabulary_of(settings)
     valid, fits = np.zeros(len(explanations), dtype=bool), np.zeros(len(explanations), dtype=bool)

@@ -1,7 +1,5 @@
 """The total: coverage times skill factor times a power mean of the axes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -17,19 +15,8 @@ def power_mean(axes: Mapping[str, Array], score: ExplanationScore, left_out: fro
 
     With p below 1, a single high axis gains little, and an axis of 0 does not make the total 0.
 
-    Parameters
-    ----------
-    axes
-        Each axis by name, in [0, 1].
-    score
-        Weights and power.
-    left_out
-        Axes that do not apply to the phase.
-
-    Returns
-    -------
-    NDArray
-        In [0, 1], in the shape of an axis.
+    `axes`: each axis by name, in [0, 1]. `left_out`: axes that do not apply to the phase. Returns a value in [0, 1], in
+    the shape of an axis.
     """
     applied = [name for name in AXES if name not in left_out]
     whole = sum(getattr(score.weights, name) for name in applied)
@@ -40,19 +27,11 @@ def power_mean(axes: Mapping[str, Array], score: ExplanationScore, left_out: fro
 def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
     """Skill as a factor: ``clip((baseline - error) / (baseline - reference), 0, 1)``, the mean over targets.
 
-    Parameters
-    ----------
-    error
-        (b, k) absolute errors, summed.
-    baseline
-        (b, k) errors of the constant baseline.
-    reference
-        (b, k) errors that earn a skill factor of 1.
-
-    Returns
-    -------
-    NDArray
-        (b,) in [0, 1]. If the baseline is as good as the reference, a target counts 1 or 0: reference reached or not.
+    `error`: (b, k) absolute errors, summed.
+    `baseline`: (b, k) errors of the constant baseline.
+    `reference`: (b, k) errors that earn a skill factor of 1.
+    Returns (b,) in [0, 1]. If the baseline is as good as the reference, a target counts 1 or 0: reference reached or
+    not.
     """
     room = baseline - reference
     usable = room > 1e-12

@@ -3,8 +3,6 @@
 A place marked higher should change the prediction more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -62,15 +60,7 @@ class RankCurve:
 
 
 def rank_curves(explanations: Sequence[Explanation], effects: Effects) -> tuple[RankCurve, ...]:
-    """Return the curves in space and in time.
-
-    Parameters
-    ----------
-    explanations
-        n explanations, whose maps rank the hidden places.
-    effects
-        Measured effects on the same clips.
-    """
+    """Return the curves in space and in time."""
     return tuple(RankCurve(kind, _ranks(kind, explanations, effects)) for kind in HIDDEN)
 
 

@@ -1,7 +1,5 @@
 """Diagnostics of how a submission explains; not scored, because each is easy to game."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -29,13 +27,11 @@ class Diagnostic:
     """One number about how a submission explains."""
 
     title: str
-    """Heading."""
     value: float | None
     """None if there was nothing to measure."""
     unit: str
     """``share``, ``range`` (of a target's range), ``correlation``, ``flag`` (0 or 1), or an empty text."""
     meaning: str
-    """One sentence for participants."""
 
 
 def diagnose(

@@ -4,8 +4,6 @@ A model with true claims reacts no more strongly than they say. A model that fal
 something is hidden, or when no face is found, reacts more: its effects then say nothing about the clip.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,14 +41,7 @@ def reaction_size(effects: Effects, readings: Readings, target: NDArray[np.int64
     The effect of a clip is the sum over all parts of its picture. Its claims are the submitted contributions of visible
     cues; signs stated in a text have no size. A sum of claims below the smallest effect that counts is raised to it.
 
-    Parameters
-    ----------
-    effects
-        Measured effects on n clips.
-    readings
-        What their explanations say.
-    target
-        (n,) each clip's evaluated target.
+    `target`: (n,) each clip's evaluated target.
     """
     sums = np.array([hidden.changes.sum() if hidden.places else np.nan for hidden in effects.hidden["space"]])
     claimed = readings.seen[np.arange(len(target)), target]

@@ -1,7 +1,5 @@
 """Right for the right reason: whether predictions are near the label and claims agree with its causes. Not scored."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,11 +23,8 @@ class RightReasons:
     """How many clips are predicted right or wrong, with claims that are grounded or not."""
 
     right_grounded: int
-    """Right prediction, grounded claims."""
     right_ungrounded: int
-    """Right prediction, ungrounded claims."""
     wrong_grounded: int
-    """Wrong prediction, grounded claims."""
     wrong_ungrounded: int
     """Wrong prediction, ungrounded claims; includes failed clips."""
 
@@ -51,19 +46,9 @@ TITLES = {
 def right_reasons(outcomes: Outcomes, axes: ClipAxes, settings: Settings) -> RightReasons | None:
     """Count the clips whose main target has known causes.
 
-    Parameters
-    ----------
-    outcomes
-        Outcomes of the n clips that count.
-    axes
-        Their axes; used are the errors, and the claims about the main target.
-    settings
-        The main target, and the gate below which a prediction is right: that of the axis of known causes.
-
-    Returns
-    -------
-    RightReasons or None
-        None if the phase has no known causes, or none of the main target.
+    `axes`: their axes; used are the errors, and the claims about the main target. `settings`: the main target, and the
+    gate below which a prediction is right: that of the axis of known causes. Returns None if the phase has no known
+    causes, or none of the main target.
     """
     main = settings.names.index(settings.main_target)
     target = np.full(len(axes.target), main)

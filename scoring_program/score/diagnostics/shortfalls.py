@@ -3,8 +3,6 @@
 No share depends on a label, and none is scored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -57,14 +55,7 @@ class Shortfalls:
 def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predicted: NDArray[np.bool_]) -> Shortfalls:
     """Gather the shares of a run.
 
-    Parameters
-    ----------
-    explanations
-        n explanations.
-    axes
-        Their axes.
-    predicted
-        (n,) whether a clip has a valid prediction.
+    `predicted`: (n,) whether a clip has a valid prediction.
     """
     effects, text, rows = axes.effects, axes.text, np.arange(len(predicted))
     claimed = axes.readings.claims[rows, axes.target]

@@ -1,7 +1,5 @@
 """Axis values and measurements of single clips, for phases whose clips are open."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -39,7 +37,6 @@ class ClipNumbers:
     """One clip. Effects and claims are about the target on which its explanation was judged, on the unit scale."""
 
     target: int
-    """Index of that target."""
     space: float
     """Faithfulness in space, in [-1.5, 1.5]."""
     time: float
@@ -67,19 +64,7 @@ class ClipNumbers:
 def clip_numbers(
     outcomes: Outcomes, counted: Outcomes, axes: ClipAxes, settings: Settings
 ) -> tuple[ClipNumbers | None, ...]:
-    """Gather the numbers of every clip of the reference; None for a clip without a prediction.
-
-    Parameters
-    ----------
-    outcomes
-        Outcomes of all clips of the reference.
-    counted
-        Outcomes of the clips that count.
-    axes
-        Their axes.
-    settings
-        Targets, vocabulary and weights.
-    """
+    """Gather the numbers of every clip of the reference; None for a clip without a prediction."""
     held, values = held_up(axes.table, settings.explanation.weights), label_free(axes.table)
     judged = {
         clip_id: _numbers(row, counted, axes, (values[row], float(held[row])), settings)
@@ -92,17 +77,7 @@ def clip_numbers(
 def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
     """Return each clip's mean of the axes that do not depend on its label, weighted as in the total.
 
-    Parameters
-    ----------
-    table
-        n rows of addends, one for each clip.
-    weights
-        Weights of the axes in the total.
-
-    Returns
-    -------
-    NDArray
-        (n,) in [-1, 1]; 0 if none of these axes has a weight.
+    Returns (n,) in [-1, 1]; 0 if none of these axes has a weight.
     """
     share = np.array([getattr(weights, name) for name in LABEL_FREE])
     values = label_free(table)

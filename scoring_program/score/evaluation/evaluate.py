@@ -1,7 +1,5 @@
 """Evaluate one run: every column and every target's metrics, with intervals and the constant baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -45,9 +43,7 @@ class Evaluation:
     columns: tuple[tuple[Column, Estimate], ...]
     """The score columns, in leaderboard order."""
     targets: tuple[tuple[Target, dict[str, Estimate]], ...]
-    """Each target's metrics by name."""
     sources: int
-    """Number of sources in the bootstrap."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Unscored numbers; none depends on a label."""
     shortfalls: Shortfalls | None = None
@@ -69,9 +65,7 @@ class RunNumbers:
     jury: float
     """Mean rating by a jury; 0 without one."""
     failed_clips: float
-    """Clips with the worst value."""
     duration_s: float
-    """Wall time of ingestion."""
 
 
 NO_RUN = RunNumbers(0.0, 0.0, 0.0)
@@ -86,7 +80,6 @@ class ClipScores:
     """
 
     settings: Settings
-    """Settings of the phase."""
     clip_ids: tuple[str, ...]
     """n ids, ascending; clips that cannot be decoded are left out."""
     sources: NDArray[np.int64]
@@ -96,7 +89,6 @@ class ClipScores:
     axes: AxisSums
     """(n, ...) addends of the axes."""
     has_causes: bool
-    """Whether the phase has known causes."""
     reasons: RightReasons | None
     """Right and wrong predictions, grounded or not, for no column; None if the phase has no known causes."""
     reaction: ReactionSize
@@ -121,12 +113,7 @@ class ClipScores:
 def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
     """Gather the addends of every column, clip by clip.
 
-    Parameters
-    ----------
-    outcomes
-        One outcome for each clip of the reference; unreadable clips are left out here.
-    settings
-        Targets, and how explanations are judged.
+    `outcomes`: one outcome for each clip of the reference; unreadable clips are left out here.
     """
     return _judged(outcomes.only_counted(), settings)[0]
 
@@ -134,17 +121,8 @@ def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
 def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
     """Compute every column that has an interval, for many weightings of the sources at once.
 
-    Parameters
-    ----------
-    scores
-        Of one run.
-    weights
-        (b, g) how often each source counts; a row of ones gives the scores themselves.
-
-    Returns
-    -------
-    dict
-        (b,) unrounded values by column key, without columns that are the same in every resample.
+    `weights`: (b, g) how often each source counts; a row of ones gives the scores themselves. Returns (b,) unrounded
+    values by column key, without columns that are the same in every resample.
     """
     by_source = scores.by_source()
     measured = scores.measured((by_source[0].weighted(weights), by_source[1].weighted(weights)))
@@ -177,16 +155,9 @@ def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxe
 def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: JuryRating | None = None) -> Evaluation:
     """Compute every number of a run.
 
-    Parameters
-    ----------
-    outcomes
-        One outcome for each clip of the reference; unreadable clips are left out here.
-    settings
-        Targets and bootstrap settings.
-    duration_s
-        Wall time of ingestion in seconds, >= 0.
-    jury
-        Rating of these explanations; None without one.
+    `outcomes`: one outcome for each clip of the reference; unreadable clips are left out here.
+    `duration_s`: wall time of ingestion in seconds, >= 0.
+    `jury`: rating of these explanations; None without one.
     """
     run = RunNumbers(jury.value if jury else 0.0, outcomes.failed, duration_s)
     counted = outcomes.only_counted()

@@ -12,8 +12,6 @@ independent. The rate ratio is what "disparate impact" and the four-fifths rule 
 1607.4 D) look at; it is also given for the labels, because a model is to blame only for what it adds.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -57,7 +55,6 @@ class GroupGaps:
     people: int
     """Source videos with a clip in the group, >= 5."""
     clips: int
-    """Its clips."""
     residual: tuple[Gap, ...]
     """Per target: mean of prediction minus label in the target's units, over clips with a prediction."""
     error_gap: tuple[Gap, ...]
@@ -67,7 +64,6 @@ class GroupGaps:
     rate_ratio: Gap
     """``rate`` divided by that of the others."""
     label_ratio: Gap
-    """The same ratio for the labels."""
 
     @property
     def few(self) -> bool:
@@ -120,7 +116,7 @@ class Fairness:
     answered: float
     """Share of the clips with a prediction, 0 to 1."""
 
-    def coarse(self) -> Fairness:
+    def coarse(self) -> "Fairness":
         """Keep what participants of a closed phase may see: rounded summaries, without the median of the labels.
 
         Numbers from few people or few answers would reveal a person's group or a clip's label.
@@ -168,17 +164,8 @@ class _Table(Sums):
 def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
     """Compare the groups of every attribute.
 
-    Parameters
-    ----------
-    outcomes
-        One outcome for each clip of the reference; those that cannot be decoded are left out.
-    settings
-        Targets, threshold and bootstrap.
-
-    Returns
-    -------
-    Fairness or None
-        None if the phase has no groups.
+    `outcomes`: one outcome for each clip of the reference; those that cannot be decoded are left out. Returns None if
+    the phase has no groups.
     """
     groups = outcomes.known.groups
     if not groups:

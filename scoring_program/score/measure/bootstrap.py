@@ -1,7 +1,5 @@
 """Cluster bootstrap: whole sources are drawn with replacement, because clips of one source are not independent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,19 +14,8 @@ def resample_weights(sources: int, resamples: int, seed: int) -> Iterator[NDArra
     Row j of all chunks together is ``bincount(rng.integers(0, sources, sources))`` of the j-th draw: exactly the
     resamples that a plain loop would draw, at the cost of one matrix product.
 
-    Parameters
-    ----------
-    sources
-        Number of sources, >= 1.
-    resamples
-        Number of resamples, >= 0.
-    seed
-        Of NumPy's default generator.
-
-    Yields
-    ------
-    NDArray
-        (chunk, sources) weights; every row sums to ``sources``.
+    `sources`: number of sources, >= 1. `resamples`: number of resamples, >= 0. Yields (chunk, sources) weights; every
+    row sums to ``sources``.
     """
     rng = np.random.default_rng(seed)
     chunk = max(1, _CHUNK_BYTES // (8 * sources))
@@ -43,17 +30,8 @@ def resample_weights(sources: int, resamples: int, seed: int) -> Iterator[NDArra
 def percentile_interval(draws: NDArray[np.float64], level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Percentile interval of resampled statistics.
 
-    Parameters
-    ----------
-    draws
-        (resamples, ...) statistics.
-    level
-        Nominal coverage, in (0, 1).
-
-    Returns
-    -------
-    tuple
-        Lower and upper ends, each of the shape of one statistic.
+    `draws`: (resamples, ...) statistics. `level`: nominal coverage, in (0, 1). Returns lower and upper ends, each of
+    the shape of one statistic.
     """
     tail = (1 - level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail], axis=0)

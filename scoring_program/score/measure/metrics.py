@@ -8,8 +8,6 @@ possible value to each sum: an absolute and a squared error of the full range, a
 denominator of the concordance. So, by construction, failing one more clip never pays.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,19 +54,9 @@ class Moments(Sums):
 def moments(truth: Array, prediction: Array, constant: Array) -> Moments:
     """Prepare the addends of all sums.
 
-    Parameters
-    ----------
-    truth
-        (n, k) labels on the unit scale.
-    prediction
-        (n, k) predictions on the unit scale; NaN for a failed clip.
-    constant
-        (k,) the constant baseline's predictions on the unit scale.
-
-    Returns
-    -------
-    Moments
-        One row for each clip.
+    `truth`: (n, k) labels on the unit scale.
+    `prediction`: (n, k) predictions on the unit scale; NaN for a failed clip.
+    `constant`: (k,) the constant baseline's predictions on the unit scale.
     """
     failed = np.isnan(prediction)
     centre = truth.mean(axis=0)  # with centred values, sums of squares lose no digits

@@ -1,7 +1,5 @@
 """Noise of the answers, and the smallest effect that counts."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,17 +11,8 @@ SMALLEST_EFFECT = 5e-4
 def noise_floor(first: Array, again: Array) -> Array:
     """Mean difference between two answers to the same clip with different jitter.
 
-    Parameters
-    ----------
-    first
-        (n, k) predictions of the first pass; NaN without one.
-    again
-        (n, k) predictions for the jittered originals.
-
-    Returns
-    -------
-    NDArray
-        (k,) >= 0; 0 if no clip was asked twice.
+    `first`: (n, k) predictions of the first pass; NaN without one. `again`: (n, k) predictions for the jittered
+    originals. Returns (k,) >= 0; 0 if no clip was asked twice.
     """
     difference = np.abs(first - again)
     asked = ~np.isnan(difference)
@@ -35,17 +24,8 @@ def resolution(repeated: Array | None, prediction: Array) -> Array:
 
     All altered copies of a clip share their jitter, so noise from different jitter is not part of any effect.
 
-    Parameters
-    ----------
-    repeated
-        (k,) largest difference between two answers to the same copy; None if none was asked again.
-    prediction
-        (n, k) predictions of the first pass; NaN without one.
-
-    Returns
-    -------
-    NDArray
-        (k,) on the unit scale.
+    `repeated`: (k,) largest difference between two answers to the same copy; None if none was asked again.
+    `prediction`: (n, k) predictions of the first pass; NaN without one. Returns (k,) on the unit scale.
     """
     spread = np.zeros(prediction.shape[1])
     good = ~np.isnan(prediction).any(axis=1)

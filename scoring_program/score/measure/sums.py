@@ -4,8 +4,6 @@ With sums, a resample costs one row of a matrix product, and point estimates, in
 share one formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Self

@@ -5,8 +5,6 @@ clip may leak, not even its id: an id in one place and an error in another can a
 without such details; this gate catches oversights, and texts written by ingestion.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -28,7 +26,7 @@ class Audience:
     clip_ids: frozenset[str] = frozenset()
     """Ids to hide where single clips are closed."""
 
-    def knowing(self, clip_ids: Iterable[str]) -> Audience:
+    def knowing(self, clip_ids: Iterable[str]) -> "Audience":
         """Return the same readers with more ids to hide."""
         return replace(self, clip_ids=self.clip_ids | frozenset(clip_ids))
 

@@ -3,8 +3,6 @@
 The platform can lose logs, so scoring repeats ingestion's problems in its log and report, from this one list.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -53,10 +51,7 @@ def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
 
     The word lists are incomplete and can be wrong, so people should check; the program does not judge.
 
-    Returns
-    -------
-    tuple of Problem
-        At most one. If single clips are closed, it holds only two counts.
+    Returns at most one. If single clips are closed, it holds only two counts.
     """
     texts = [explanation.text for explanation in outcomes.explanations if explanation.text_ok]
     named = [found for found in map(named_attributes, texts) if found]

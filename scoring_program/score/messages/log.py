@@ -1,7 +1,5 @@
 """Print the log: short lines, flushed at once; printing never fails a run."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Read one file written by others, and report all its problems at once."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path
@@ -18,14 +16,7 @@ Rows = list[tuple[int, list[str]]]
 class FileReader:
     """Collects what is wrong with a file.
 
-    Parameters
-    ----------
-    name
-        Name of the file in messages.
-    code
-        Default code of its problems.
-    problems
-        List to add to, if several files are reported together.
+    `problems`: list to add to, if several files are reported together.
     """
 
     def __init__(self, name: str, code: str, problems: list[Problem] | None = None) -> None:
@@ -45,24 +36,13 @@ class FileReader:
     def finish(self, headline: str) -> None:
         """Raise the problems, if there are any.
 
-        Raises
-        ------
-        OrganiserError
-            With every problem at once.
+        Raises OrganiserError with every problem at once.
         """
         if self.problems:
             raise OrganiserError(headline, self.problems)
 
     def table(self, path: Path, encoding_code: str = "", csv_code: str = "") -> Rows:
-        """Read a table: CSV in UTF-8, with or without a byte order mark; after a problem, return what could be read.
-
-        Parameters
-        ----------
-        path
-            The file.
-        encoding_code, csv_code
-            Separate codes for these two problems.
-        """
+        """Read a table: CSV in UTF-8, with or without a byte order mark; after a problem, return what could be read."""
         rows: Rows = []
         data = self._data(path)
         if data is None:

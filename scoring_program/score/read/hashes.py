@@ -1,7 +1,5 @@
 """Hashes of the reference data, on which a score depends besides the run."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +12,6 @@ class Hashes:
     """SHA-256 in hexadecimal; empty if unknown or not to be shown."""
 
     settings: str = ""
-    """Hash of the scoring settings."""
     labels: str = ""
     """Hash of labels and all other files beside the settings, by name. It could confirm a guess at the labels."""
 

@@ -1,7 +1,5 @@
 """Join results with the reference data: every reference clip gets exactly one outcome."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -42,14 +40,13 @@ class Outcomes:
     known: Known
     """What the organiser knows besides the labels."""
     warnings: tuple[Problem, ...]
-    """Warnings found while joining."""
 
     @property
     def counted(self) -> NDArray[np.bool_]:
         """(n,) whether a clip is scored, as all are except unreadable ones."""
         return np.array([status != "unreadable" for status in self.statuses], dtype=bool)
 
-    def only_counted(self) -> Outcomes:
+    def only_counted(self) -> "Outcomes":
         """Leave the unreadable clips out."""
         kept = np.flatnonzero(self.counted)
         return replace(
@@ -76,10 +73,7 @@ class Outcomes:
 def join(results: Results, reference: Reference, settings: Settings, known: Known = NOTHING_KNOWN) -> Outcomes:
     """Give every clip of the reference its outcome.
 
-    Raises
-    ------
-    OrganiserError
-        If a clip without a label was run, or if no clip could be decoded.
+    Raises OrganiserError if a clip without a label was run, or if no clip could be decoded.
     """
     unlabelled = sorted(results.clips.keys() - set(reference.clip_ids))
     if unlabelled:

@@ -1,7 +1,5 @@
 """Strict JSON: no NaN, duplicate keys, deep nesting or oversized text; and typed access to values."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -31,17 +29,8 @@ def parse_object(data: bytes, limit: int) -> dict[str, Any]:
 
     Numbers such as 1e999 become infinite: check that a number is finite before you use it.
 
-    Parameters
-    ----------
-    data
-        UTF-8, without a byte order mark.
-    limit
-        Largest accepted size in bytes, checked before parsing.
-
-    Raises
-    ------
-    StrictJsonError
-        With a short description of what was found.
+    `data`: UTF-8, without a byte order mark. `limit`: largest accepted size in bytes, checked before parsing. Raises
+    StrictJsonError with a short description of what was found.
     """
     if len(data) > limit:
         raise StrictJsonError(f"{len(data)} bytes, more than {limit}")

@@ -1,7 +1,5 @@
 """The gate to the report: it reduces a scored run to what readers may see, before any section is built."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -31,7 +29,6 @@ class ReportExtras:
     """Report content from outside the run and the evaluation; each part may be empty."""
 
     worker: Facts = ()
-    """Recorded by the platform's worker."""
     landmarks: Landmarks = NO_LANDMARKS
     """Scores of baselines and known submissions, to compare with."""
     key_frames: KeyFrames = NO_KEY_FRAMES
@@ -55,7 +52,6 @@ class Scored:
     settings: Settings
     """``settings.report`` says what may be shown; training means and errors are removed if labels are closed."""
     findings: Sequence[Problem]
-    """Problems, filtered for their readers."""
     beside: ReportExtras
     """Content from elsewhere."""
 

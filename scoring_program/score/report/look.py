@@ -1,7 +1,5 @@
 """Style, script, and a policy that allows only these two, for every page."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from dataclasses import dataclass
@@ -17,7 +15,6 @@ class Look:
     """Texts that are inserted into a page unchanged."""
 
     style: str
-    """Content of the style element."""
     script: str
     """Content of the script element: sorting, filtering and the theme; the page works without it."""
     policy: str

@@ -1,7 +1,5 @@
 """Format numbers as texts and positions."""
 
-from __future__ import annotations
-
 import math
 
 NONE = "–"

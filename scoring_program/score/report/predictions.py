@@ -1,7 +1,5 @@
 """The section on predictions: metrics compared with baselines, plots, and gaps between groups of people."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where the numbers come from, how they were computed, how to cite them, and a machine-readable copy."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Render the pages as texts; no file is written here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -122,14 +120,7 @@ def last_page(headline: str) -> str:
 def render(template: str, page: object, own: Path | None = None) -> str:
     """Render a template, which receives only this object and the page's look.
 
-    Parameters
-    ----------
-    template
-        Name of the template's file.
-    page
-        Content of the page.
-    own
-        Folder with templates and style sheets of another page that shares the report's look.
+    `own`: folder with templates and style sheets of another page that shares the report's look.
     """
     sheets = sorted(own.glob("*.css")) if own else []
     return _environment(own).get_template(template).render(page=page, look=look(*sheets))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +20,9 @@ from bundle_tools.cli.main import main
 from tests.challenge.compare.field import noisy, write_field
 from tests.scoring.canary import LABELS, canary_case, secrets
 from tests.scoring.factory import full_explanation
-from tests.scoring.pages import HIDDEN, OPEN
+from tests.scoring.pages import HIDDEN, OPEN, Page
 
 HOSTILE = "<img src=x onerror=alert(1)></bdi><script>alert(2)</script>\u202edlrow \"'{{ 7 * 7 }}"
-
-
-class Text(HTMLParser):
-    """The page's tags with their attributes, and its text."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        if self.tags and self.tags[-1][0] not in {"style", "script"}:
-            self.words.append(data)
 
 
 def page_of(root: Path, *runs: str, options: tuple[str, ...] = ()) -> str:
@@ -62,7 +45,8 @@ def page(field: Path) -> str:
 
 
 def words(page: str) -> str:
-    return " ".join(" ".join(Text(page).words).split())
+    text = re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return " ".join(unescape(text).split())
 
 
 def test_it_says_who_is_ahead_and_who_cannot_be_told_apart(page: str) -> None:
@@ -137,7 +121,7 @@ def test_the_page_is_the_same_whatever_the_order_of_the_runs(field: Path, page: 
 
 
 def test_it_loads_nothing_and_every_heading_has_its_section(page: str) -> None:
-    tags = Text(page).tags
+    tags = Page(page).elements
     policies = [attributes["content"] for tag, attributes in tags if attributes.get("http-equiv")]
     assert [policy.startswith("default-src 'none'; img-src data:") for policy in policies if policy] == [True]
     assert not [tag for tag, attributes in tags if {"src", "href", "style"} & attributes.keys()]
@@ -146,15 +130,13 @@ def test_it_loads_nothing_and_every_heading_has_its_section(page: str) -> None:
     assert {attributes["aria-labelledby"] for _, attributes in tags if "aria-labelledby" in attributes} <= set(ids)
 
 
-def test_full_is_about_the_page(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", str(field / "good"), "--bundle", str(field), "--full"]) == 1
-    assert "--html" in capsys.readouterr().err
-
-
-def test_a_page_needs_a_folder_that_is_there(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    target = str(field / "nowhere" / "page.html")
-    assert main(["compare", str(field / "good"), "--bundle", str(field), "--html", target]) == 1
-    assert "expected a file in an existing folder" in capsys.readouterr().err
+def test_a_page_needs_a_folder_that_is_there_and_full_needs_a_page(
+    field: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = str(field / "nowhere" / "page.html")
+    for options, said in ((["--full"], "--html"), (["--html", nowhere], "expected a file in an existing folder")):
+        assert main(["compare", str(field / "good"), "--bundle", str(field), *options]) == 1
+        assert said in capsys.readouterr().err
 
 
 def canaries(root: Path, report: dict[str, Any]) -> Path:
@@ -190,18 +172,13 @@ def test_without_truth_no_label_gets_out_though_clips_do(tmp_path: Path) -> None
     assert "canary-finch-7d1" in page
 
 
-def test_full_shows_everything_and_says_that_it_is_private(tmp_path: Path) -> None:
-    page = page_of(canaries(tmp_path, HIDDEN), "one", "two", options=("--full",))
-    assert "Private." in page
+@pytest.mark.parametrize("report", [HIDDEN, OPEN])
+def test_full_shows_everything_and_says_where_that_is_private(tmp_path: Path, report: dict[str, Any]) -> None:
+    page = page_of(canaries(tmp_path, report), "one", "two", options=("--full",))
+    assert ("Private." in page) == (report is HIDDEN)
     assert "Right, not grounded" in page
     assert any(name.startswith("label") for name in given_away(page))
     assert "canary-finch-7d1" in page
-
-
-def test_an_open_phase_has_nothing_private(tmp_path: Path) -> None:
-    page = page_of(canaries(tmp_path, OPEN), "one", "two", options=("--full",))
-    assert "Private." not in page
-    assert any(name.startswith("label") for name in given_away(page))
 
 
 def test_nothing_that_a_participant_writes_comes_alive(tmp_path: Path) -> None:
@@ -215,7 +192,7 @@ def test_nothing_that_a_participant_writes_comes_alive(tmp_path: Path) -> None:
     case.run = {"machine": HOSTILE, "packages": {HOSTILE: HOSTILE}, "python": HOSTILE}
     name = "<svg onload=alert(3)>\u202e{{ 7 * 7 }}"
     page = page_of(write_field(tmp_path, {name: case, "plain": noisy(0)}), name, "plain")
-    tags = Text(page).tags
+    tags = Page(page).elements
     assert not [tag for tag, attributes in tags if tag == "img" or any(key.startswith("on") for key in attributes)]
     assert sum(tag == "script" for tag, _ in tags) == 1
     assert "⟦U+202E⟧" in page

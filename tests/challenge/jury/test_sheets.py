@@ -18,6 +18,7 @@ from bundle_tools.challenge.jury.key import Key, read_key
 from bundle_tools.challenge.jury.sheets.make import HIDDEN, hide_numbers
 from bundle_tools.challenge.jury.sheets.video import LARGEST_SIDE, for_browser
 from bundle_tools.cli.main import main
+from tests import there
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
 from tests.challenge.jury.juries import RULES
 from tests.ingestion.clips import Format, write_clip
@@ -49,8 +50,7 @@ def key(jury: Path) -> Key:
 
 def sheet(jury: Path, juror: int) -> dict[str, list[dict[str, object]]]:
     page = (jury / "jury" / f"sheet-{juror}.html").read_text("utf-8")
-    found = re.search(r'id="content">(.*?)</script>', page)
-    assert found is not None
+    found = there(re.search(r'id="content">(.*?)</script>', page))
     content: dict[str, list[dict[str, object]]] = json.loads(found.group(1))
     return content
 
@@ -335,8 +335,7 @@ def test_everything_is_in_sight_and_has_a_name(jury: Path, page: Page) -> None:
         f"document.getElementById('image').src = {PICTURE!r}; document.getElementById('image').hidden = false"
     )
     page.wait_for_function("document.getElementById('image').naturalWidth === 640")
-    box = page.locator("#image").bounding_box()
-    assert box is not None
+    box = there(page.locator("#image").bounding_box())
     assert box["height"] > 120
     assert box["y"] + box["height"] <= 768
     for criterion in RULES.criteria:

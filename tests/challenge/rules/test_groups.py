@@ -9,11 +9,11 @@ from bundle_tools.challenge.rules.clips.misplaced import check_groups_misplaced
 from bundle_tools.challenge.rules.clips.reference import check_reference
 from bundle_tools.challenge.rules.clips.tables import PhaseData, read_labels, read_settings
 from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.document import read
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
 from score.settings import read_settings as read_settings_of_scoring
 from tests.scoring.factory import make_case, make_input
+from tests.tiny import draft_of
 
 PEOPLE = 10
 HEADER = "source_id,age"
@@ -50,9 +50,7 @@ def bundle(tiny: Path) -> Path:
 
 
 def misplaced(bundle: Path) -> list[str]:
-    draft, _ = read(bundle, folder=True)
-    assert draft is not None
-    return [finding.what for finding in check_groups_misplaced(draft) if finding.code == "groups-misplaced"]
+    return [finding.what for finding in check_groups_misplaced(draft_of(bundle)) if finding.code == "groups-misplaced"]
 
 
 @pytest.mark.parametrize(

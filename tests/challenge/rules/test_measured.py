@@ -26,10 +26,10 @@ from bundle_tools.challenge.rules.secrets.leaks import check_leaks
 from bundle_tools.challenge.rules.settings.probes import check_probes
 from bundle_tools.challenge.rules.settings.ranking import check_ranking
 from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 from tests.ingestion.clips import Format, write_clip
-from tests.tiny import write_files
+from tests.tiny import draft_of, write_files
 
 pytestmark = pytest.mark.usefixtures("decoded_once")
 CLIPS = ("c0a1b2c3d4", "c1a1b2c3d4", "c2a1b2c3d4", "c3a1b2c3d4", "c4a1b2c3d4")
@@ -132,9 +132,7 @@ def phase(original: Path, tmp_path: Path) -> Path:
 
 
 def findings(phase: Path) -> list[Finding]:
-    draft, _ = read(write_files(phase, {"competition.yaml": BUNDLE}), folder=True)
-    assert draft is not None
-    return list(check_data(draft))
+    return list(check_data(draft_of(write_files(phase, {"competition.yaml": BUNDLE}))))
 
 
 def codes(phase: Path) -> set[str]:
@@ -321,8 +319,7 @@ def bundle(phase: Path) -> Path:
 
 
 def leaks(bundle: Path) -> set[str]:
-    draft, _ = read(bundle, folder=True)
-    assert draft is not None
+    draft = draft_of(bundle)
     return {finding.code for finding in [*check_leaks(draft), *check_misplaced(draft)]}
 
 

@@ -21,10 +21,10 @@ from bundle_tools.challenge.rules.clips.data import check_data
 from bundle_tools.challenge.rules.clips.shortcuts import check_shortcuts
 from bundle_tools.challenge.rules.clips.video import describe_file
 from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
-from tests import ROOT
-from tests.tiny import write_files
+from tests import ROOT, there
+from tests.tiny import draft_of, write_files
 
 TARGETS = ("openness", "interview")
 Array = NDArray[np.float64]
@@ -44,8 +44,7 @@ def named(table: Array) -> dict[str, list[float]]:
 
 
 def p_value(x: Array, y: Array, sources: list[str], permutations: int = PERMUTATIONS) -> float:
-    verdict = judge(named(x), named(y), sources, permutations)
-    assert verdict is not None
+    verdict = there(judge(named(x), named(y), sources, permutations))
     return verdict.p
 
 
@@ -75,8 +74,7 @@ def test_permuting_single_clips_would_accuse_families_by_chance() -> None:
 def test_one_strong_feature_is_named_with_its_rank_correlation() -> None:
     x, y, sources = null_set(3, family=1)
     x[:, 4] = np.exp(y[:, 2]) + 0.2 * x[:, 4]
-    verdict = judge(named(x), named(y), sources)
-    assert verdict is not None
+    verdict = there(judge(named(x), named(y), sources))
     assert verdict.p < 0.001
     first = verdict.relations[0]
     assert (first.feature, first.target) == ("n4", "n2")
@@ -87,8 +85,7 @@ def test_a_u_shape_is_found() -> None:
     x, y, sources = null_set(4, clips=100, family=1)
     x[:, 1] = y[:, 0] * np.random.default_rng(1).choice([-1.0, 1.0], 100)
     y[:, 0] = np.abs(x[:, 1])
-    verdict = judge(named(x), named(y), sources)
-    assert verdict is not None
+    verdict = there(judge(named(x), named(y), sources))
     assert verdict.p < 0.001
     assert verdict.relations[0].feature == "n1 (middle against ends)"
 
@@ -98,8 +95,7 @@ def test_many_weak_features_are_found_together() -> None:
     draw = np.random.default_rng(0)
     x, y = draw.normal(size=(150, 20)), draw.normal(size=(150, 6))
     y[:, 3] += x.sum(axis=1) / np.sqrt(20)
-    verdict = judge(named(x), named(y), [f"s{clip}" for clip in range(150)])
-    assert verdict is not None
+    verdict = there(judge(named(x), named(y), [f"s{clip}" for clip in range(150)]))
     assert verdict.p < 0.001
     assert [(one.feature, one.target) for one in verdict.relations] == [("all together", "n3")]
     assert verdict.relations[0].correlation == pytest.approx(0.56, abs=0.02)
@@ -193,9 +189,7 @@ def write_set(
         f"{reference}/task.yaml": yaml.safe_dump(settings),
         f"{reference}/labels.csv": "\n".join([f"clip_id,source_id,{','.join(TARGETS)}", *rows]) + "\n",
     }
-    draft, _ = read(write_files(bundle, files), folder=True)
-    assert draft is not None
-    return draft
+    return draft_of(write_files(bundle, files))
 
 
 PLAIN = encode()
@@ -319,9 +313,7 @@ def test_a_clip_that_breaks_in_the_middle_is_found_with_its_frame(tiny: Path, ki
 
 
 def test_the_real_clips_give_nothing_away() -> None:
-    draft, _ = read(ROOT, folder=True)
-    assert draft is not None
-    assert list(check_shortcuts(draft)) == []
+    assert list(check_shortcuts(draft_of(ROOT))) == []
 
 
 def test_sorting_the_real_clips_by_label_would_be_found(tmp_path: Path) -> None:
@@ -335,8 +327,6 @@ def test_sorting_the_real_clips_by_label_would_be_found(tmp_path: Path) -> None:
     path = tmp_path / "input_data/final/clips.csv"
     header, *rows = path.read_text().splitlines()
     path.write_text("\n".join([header, *sorted(rows, key=lambda row: label[row.split(",")[0]])]) + "\n")
-    draft, _ = read(tmp_path, folder=True)
-    assert draft is not None
-    found = list(check_shortcuts(draft))
+    found = list(check_shortcuts(draft_of(tmp_path)))
     assert [finding.severity for finding in found] == ["error"]
     assert re.search(r"place in the list.* and conscientiousness \+1.00", found[0].what)

@@ -46,10 +46,10 @@ def test_an_untouched_bundle_has_no_finding(tiny: Path) -> None:
     assert check(tiny) == []
 
 
-def test_zipping_by_hand_is_valid(tiny: Path) -> None:
-    archive = tiny.parent / "by_hand.zip"
-    zip_folder(tiny, archive)
-    assert check(archive) == []
+def zip_of(folder: Path) -> Path:
+    archive = folder.parent / "bundle.zip"
+    zip_folder(folder, archive)
+    return archive
 
 
 def picture(kind: str, mode: str = "RGB", size: tuple[int, int] = (8, 8)) -> bytes:
@@ -237,21 +237,12 @@ def test_a_mistake_of_shape_is_told_by_the_keys_alone(tiny: Path, subtests: pyte
             assert codes(tiny) == {code}
 
 
+DATES = (
+    *("1-1-2030", "12-31-2030", "13-7-2030", "2030-03-01", '"2030-03-01T00:00:00+00:00"', "'2030-03-01T10:00Z'"),
+    *('"1 March 2030"', "'2030-03-01 10:00'", "\"2030-03-01\"\n    end: ''"),
+)
 RIGHT = [
-    *(
-        ('"2030-01-01 12:00:00"', date)
-        for date in (
-            *(
-                "1-1-2030",
-                "12-31-2030",
-                "13-7-2030",
-                "2030-03-01",
-                '"2030-03-01T00:00:00+00:00"',
-                "'2030-03-01T10:00Z'",
-            ),
-            *('"1 March 2030"', "'2030-03-01 10:00'", "\"2030-03-01\"\n    end: ''"),
-        )
-    ),
+    *(('"2030-01-01 12:00:00"', date) for date in DATES),
     ('"2030-01-01 12:00:00"', '"2030-01-01 12:00:00"\n    end: "2030-01-02 12:00:00"'),
     ("precision: 0", "precision: 0, computation: null, computation_indexes: null"),
     ("tasks: [0]\n    exec", "tasks: [0, 0]\n    exec"),
@@ -417,8 +408,7 @@ EXTRA_MEMBERS = [
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_every_mistake_in_the_zip_is_found(tiny: Path, subtests: pytest.Subtests) -> None:
-    good, bad = tiny.parent / "good.zip", tiny.parent / "bad.zip"
-    zip_folder(tiny, good)
+    good, bad = zip_of(tiny), tiny.parent / "bad.zip"
     for at, (code, extra) in enumerate(EXTRA_MEMBERS):
         with subtests.test(code, at=at):
             shutil.copy(good, bad)
@@ -429,8 +419,7 @@ def test_every_mistake_in_the_zip_is_found(tiny: Path, subtests: pytest.Subtests
 
 
 def test_an_encrypted_member_is_found(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     content = bytearray(archive.read_bytes())
     content[content.index(b"PK\x01\x02") + 8] |= 1
     archive.write_bytes(content)
@@ -438,9 +427,8 @@ def test_an_encrypted_member_is_found(tiny: Path) -> None:
 
 
 def test_an_enclosing_folder_is_found(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny.parent, archive)
-    assert codes(archive) == {"yaml-missing"}
+    zip_folder(tiny.parent, tiny / "bundle.zip")
+    assert codes(tiny / "bundle.zip") == {"yaml-missing"}
 
 
 def test_no_zip_at_all_is_a_finding(tmp_path: Path) -> None:
@@ -450,8 +438,7 @@ def test_no_zip_at_all_is_a_finding(tmp_path: Path) -> None:
 
 
 def test_a_damaged_member_is_a_finding(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     content = archive.read_bytes()
     at = content.index(b"solutions/half/model.py") + len("solutions/half/model.py")
     archive.write_bytes(content[:at] + bytes(8) + content[at + 8 :])
@@ -469,8 +456,7 @@ def test_a_damaged_data_set_is_a_finding(tiny: Path) -> None:
 
 
 def test_a_name_that_is_not_marked_as_utf8_is_found(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(write_files(tiny, {"pages/größe.md": "x"}), archive)
+    archive = zip_of(write_files(tiny, {"pages/größe.md": "x"}))
     assert check(archive) == []
     content = archive.read_bytes()
     for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
@@ -482,31 +468,27 @@ def test_a_name_that_is_not_marked_as_utf8_is_found(tiny: Path) -> None:
 
 
 def test_a_giant_yaml_in_a_zip_is_never_extracted(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(write_files(tiny, {"competition.yaml": COMPETITION + "#" * 50_000_000}), archive)
+    archive = zip_of(write_files(tiny, {"competition.yaml": COMPETITION + "#" * 50_000_000}))
     monkeypatch.setattr("bundle_tools.codabench.rules.extract", None)
     assert codes(archive) >= {"yaml-size"}
 
 
 def test_too_many_files_are_a_finding(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tiny.parent / "many.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     monkeypatch.setattr(zips, "MOST_MEMBERS", 10)
     assert codes(archive) == {"zip-crowded"}
 
 
 def test_many_small_bombs_are_one_bomb(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tiny, {f"zeros/{i}": bytes(100_000) for i in range(30)})
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     assert check(archive) == []
     monkeypatch.setattr(zips, "BOMB_BYTES", 2_000_000)
     assert codes(archive) == {"zip-bomb"}
 
 
 def test_files_that_share_their_bytes_are_found(tiny: Path) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(write_files(tiny, {"a/x.txt": "1", "b/x.txt": "1"}), archive)
+    archive = zip_of(write_files(tiny, {"a/x.txt": "1", "b/x.txt": "1"}))
     content = archive.read_bytes()
     first, second = (content.index(name) - 30 for name in (b"a/x.txt", b"b/x.txt"))
     directory = content.index(b"PK\x01\x02", content.rindex(b"b/x.txt") - 50)
@@ -527,9 +509,8 @@ def test_impossible_paths_are_a_finding(tiny: Path, key: str, path: str) -> None
 
 
 def test_large_files_that_hold_something_are_no_bomb(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tiny.parent / "good.zip"
     noise = random.Random(1).randbytes(10_000)  # noqa: S311 - bytes that do not shrink
-    zip_folder(write_files(tiny, {"input_data/practice/noise.bin": noise}), archive)
+    archive = zip_of(write_files(tiny, {"input_data/practice/noise.bin": noise}))
     monkeypatch.setattr(zips, "BOMB_BYTES", 1000)
     monkeypatch.setattr(zips, "BOMB_MEMBER_BYTES", 1000)
     assert check(archive) == []
@@ -567,8 +548,7 @@ def test_every_part_of_the_data_is_looked_at(tiny: Path) -> None:
 
 
 def test_the_quota_is_held_against_folders_and_zips(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tiny.parent / "by_hand.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     monkeypatch.setattr(settings_of_sizes, "QUOTA_BYTES", 1000)
     for bundle, severity in ((tiny, "warning"), (archive, "error")):
         assert [(finding.code, finding.severity) for finding in check(bundle)] == [("zip-quota", severity)]
@@ -693,8 +673,7 @@ def test_code_of_a_foreign_zip_is_not_run(tiny: Path) -> None:
             "reference_data/practice/task.yaml": "task: practice",
         },
     )
-    archive = tiny.parent / "foreign.zip"
-    zip_folder(tiny, archive)
+    archive = zip_of(tiny)
     assert codes(archive) == {"program-unasked"}
 
 

@@ -1,7 +1,7 @@
 """A small Codabench, a bundle to put on it, and the `bundle` command as an organiser calls it."""
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,20 +90,24 @@ def competition(server: Server, archive: Path) -> str:
     return f"{server.address}/competitions/{next(iter(server.competitions))}/"
 
 
-Bundle = Callable[..., tuple[int, str]]
+class Bundle:
+    """Calls `bundle server ...`, which must end with this code, or with any where it is None; gives what it printed."""
+
+    def __init__(self, capfd: pytest.CaptureFixture[str]) -> None:
+        self._capfd = capfd
+        self.code = 0
+
+    def __call__(self, *words: object, code: int | None = 0) -> str:
+        self._capfd.readouterr()
+        self.code = main(["server", *map(str, words)])
+        printed = "".join(self._capfd.readouterr())
+        assert code in (None, self.code), printed
+        return printed
 
 
 @pytest.fixture
 def bundle(capfd: pytest.CaptureFixture[str]) -> Bundle:
-    """Call `bundle server ...`; gives the exit code and all that it printed."""
-
-    def call(*words: object) -> tuple[int, str]:
-        capfd.readouterr()
-        code = main(["server", *map(str, words)])
-        printed = capfd.readouterr()
-        return code, printed.out + printed.err
-
-    return call
+    return Bundle(capfd)
 
 
 def phase_of(server: Server, name: str = "Practice") -> Json:

@@ -10,8 +10,7 @@ def test_rows_stand_in_the_servers_order(server: Server, competition: str, bundl
     submit(server, "ann", 0.25)
     submit(server, "bob", 0.75)
     submit(server, "cyd", None, status="Failed", on_leaderboard=False)
-    code, printed = bundle("board", competition, "--phase", "Practice")
-    assert code == 0, printed
+    printed = bundle("board", competition, "--phase", "Practice")
     lines = printed.splitlines()
     assert lines[0] == "Tiny, Practice"
     assert [line.split()[:3] for line in lines[2:4]] == [["1", "bob", "0.7500"], ["2", "ann", "0.2500"]]
@@ -22,7 +21,7 @@ def test_a_row_without_score_ranks_first_and_is_named(server: Server, competitio
     submit(server, "ann", 0.25)
     empty = submit(server, "bob", None)
     server.late_scores = 99
-    _, printed = bundle("board", competition, "--phase", "practice")
+    printed = bundle("board", competition, "--phase", "practice")
     first = printed.splitlines()[2]
     assert first.split()[:3] == ["1", "bob", "n/a"]
     assert f"#{empty}" in first
@@ -36,24 +35,23 @@ def test_late_and_early_and_old_rows_are_named(server: Server, competition: str,
     made["phases"][0]["end"] = end.isoformat()
     server.ahead = timedelta(hours=2)
     submit(server, "ann", 0.9)
-    _, printed = bundle("board", competition, "--phase", "practice")
+    printed = bundle("board", competition, "--phase", "practice")
     assert f"made after the end, {end:%Y-%m-%d %H:%M} UTC" in printed
     made["phases"][0]["end"] = (
         "2026-01-02T00:00:00Z"  # the data came later, so this is a run of old submissions on them
     )
-    _, printed = bundle("board", competition, "--phase", "practice")
-    assert "made after" not in printed
+    assert "made after" not in bundle("board", competition, "--phase", "practice")
     made["phases"][0] |= {"start": "2098-01-01T00:00:00Z", "end": None}
-    _, printed = bundle("board", competition, "--phase", "practice")
+    printed = bundle("board", competition, "--phase", "practice")
     assert "made before the start, 2098-01-01 00:00 UTC" in printed
     assert "have been replaced" not in printed
     server.tick()
     task = server.tasks[phase["tasks"][0]]
     task["reference_data"] = server.add_data("reference_data", "ann")
-    _, printed = bundle("board", competition, "--phase", "practice")
+    printed = bundle("board", competition, "--phase", "practice")
     assert "ran on programs or data that have been replaced" in printed
 
 
 def test_an_empty_board(server: Server, competition: str, bundle: Bundle) -> None:
-    code, printed = bundle("board", competition, "--phase", "practice")
-    assert (code, "No rows." in printed, "Submissions: none." in printed) == (0, True, True)
+    printed = bundle("board", competition, "--phase", "practice")
+    assert ("No rows." in printed, "Submissions: none." in printed) == (True, True)

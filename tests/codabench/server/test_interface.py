@@ -71,8 +71,7 @@ def test_an_error_names_request_status_and_the_servers_words(server: Server) -> 
 
 def test_a_wrong_secret_key(server: Server, competition: str, bundle: Bundle) -> None:
     server.users["organiser-token"] = "somebody else"
-    code, printed = bundle("board", f"{competition}?secret_key={SECRET}", "--phase", "practice")
-    assert code == 1
+    printed = bundle("board", f"{competition}?secret_key={SECRET}", "--phase", "practice", code=1)
     assert "status 404, No Competition matches" in printed
     assert "needs its secret link" in printed
 
@@ -97,16 +96,14 @@ def test_a_page_in_the_place_of_json(server: Server) -> None:
 
 def test_an_answer_of_another_form(server: Server, competition: str, bundle: Bundle) -> None:
     del next(iter(server.competitions.values()))["phases"][0]["name"]
-    code, printed = bundle("board", competition, "--phase", "practice")
-    assert code == 1
+    printed = bundle("board", competition, "--phase", "practice", code=1)
     assert "an answer that this command cannot read (KeyError: 'name')" in printed
 
 
 def test_no_server(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, archive: Path) -> None:
     monkeypatch.setenv("CODABENCH_TOKEN", "t")
     monkeypatch.setattr("bundle_tools.codabench.server.interface.http.BACKOFF_S", 0.001)
-    code, printed = bundle("publish", "http://127.0.0.1:1", "--bundle", archive, "--yes")
-    assert code == 1
+    printed = bundle("publish", "http://127.0.0.1:1", "--bundle", archive, "--yes", code=1)
     assert "no answer from http://127.0.0.1:1 (connection refused)" in printed
     assert len(printed.strip().splitlines()) == 1
 
@@ -123,22 +120,18 @@ def test_the_token_is_asked_for_and_nowhere_printed(
     server: Server, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CODABENCH_TOKEN")
-    code, printed = bundle("board", competition, "--phase", "practice")
-    assert code == 1
+    printed = bundle("board", competition, "--phase", "practice", code=1)
     assert "expected the token of your account in CODABENCH_TOKEN" in printed
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda _: "ann")
     monkeypatch.setattr(token, "getpass", lambda *_: "right")
-    code, printed = bundle("board", competition, "--phase", "practice")
-    assert code == 0, printed
-    assert "organiser-token" not in printed
+    assert "organiser-token" not in bundle("board", competition, "--phase", "practice")
     monkeypatch.setattr(token, "getpass", lambda *_: "wrong")
-    code, printed = bundle("board", competition, "--phase", "practice")
-    assert code == 1
+    printed = bundle("board", competition, "--phase", "practice", code=1)
     assert "Unable to log in with provided credentials" in printed
     monkeypatch.setattr("builtins.input", lambda _: "")
     monkeypatch.setattr(token, "getpass", lambda *_: "organiser-token")
-    assert bundle("board", competition, "--phase", "practice")[0] == 0
+    bundle("board", competition, "--phase", "practice")
 
 
 def test_a_netrc_does_not_take_the_tokens_place(
@@ -147,7 +140,7 @@ def test_a_netrc_does_not_take_the_tokens_place(
     netrc = tmp_path / "netrc"
     netrc.write_text("default login mallory password secret\n")
     monkeypatch.setenv("NETRC", str(netrc))
-    assert bundle("board", competition, "--phase", "practice")[0] == 0
+    bundle("board", competition, "--phase", "practice")
     assert {seen for _, _, seen in server.requests} == {"organiser-token"}
 
 

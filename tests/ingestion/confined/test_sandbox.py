@@ -208,16 +208,8 @@ LACKING = {
 """What an older kernel, or the file system of temporary files, does not have either."""
 BY_SECCOMP = {
     *CLOSED,
-    *(
-        "signal the parent",
-        "limit the parent",
-        "signal a sibling",
-        "limit a sibling",
-        "fork",
-        "run a program",
-        "internet",
-        "datagrams",
-    ),
+    *("signal the parent", "limit the parent", "signal a sibling", "limit a sibling", "fork", "run a program"),
+    *("internet", "datagrams"),
     *("io_uring", "forget the parent", "a pipe", "a local socket", "memory without a limit", "lock others out"),
 }
 BY_LANDLOCK = {

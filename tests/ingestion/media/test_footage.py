@@ -14,7 +14,7 @@ import pytest
 from ingest.media.frame_stream import plan_stream
 from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, FrameRequest, frame_shape, read_facts, wanted_frames
-from tests import ROOT
+from tests import ROOT, there
 
 pytestmark = pytest.mark.footage
 
@@ -88,8 +88,7 @@ def test_sampled_frames_agree_with_another_decoder(name: str, footage: Path) -> 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_sound(name: str, footage: Path) -> None:
     facts = read_facts(footage / name)
-    sound = read_sound(footage / name, 16_000, facts.duration_s)
-    assert sound is not None
+    sound = there(read_sound(footage / name, 16_000, facts.duration_s))
     assert len(sound) == round(facts.duration_s * 16_000)
     assert np.isfinite(sound).all()
     assert np.abs(sound).max() <= 1

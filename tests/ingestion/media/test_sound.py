@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from ingest.media.sound import read_sound
+from tests import there
 
 
 @pytest.mark.parametrize(("left", "right", "expected"), [(0.5, 0.5, 0.5), (0.5, 0.0, 0.25)])
@@ -24,8 +25,7 @@ def test_channels_are_averaged_so_that_stereo_is_no_louder_than_mono(
         frame.sample_rate = 48_000
         container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-    sound = read_sound(path, 16_000, 1.0)
-    assert sound is not None
+    sound = there(read_sound(path, 16_000, 1.0))
     assert len(sound) == 16_000
     assert np.abs(sound[2000:14000]).max() == pytest.approx(expected, abs=0.01)
 
@@ -59,7 +59,6 @@ def test_sound_of_another_length_or_start_stays_beside_the_picture(
         loud.sample_rate, loud.pts = 8_000, 8_000 * sound_s
         container.mux(sound.encode(loud))
         container.mux(sound.encode(None))
-    found = read_sound(path, 4_000, 5.0)
-    assert found is not None
+    found = there(read_sound(path, 4_000, 5.0))
     seconds = np.abs(found[2_000::4_000])  # in the middle of each
     assert "".join("x" if loudness > 0.1 else "-" for loudness in seconds) == heard

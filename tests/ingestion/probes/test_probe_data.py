@@ -12,6 +12,7 @@ from ingest.clips.footage import read_footage
 from ingest.errors import IngestionError
 from ingest.media.altered.region import Box
 from ingest.settings import JitterRange, read_task
+from tests import there
 from tests.ingestion.conftest import SETTINGS, write_phase
 from tests.ingestion.probes.test_second_pass import PROBES, probing, write_copies
 
@@ -29,8 +30,7 @@ def changed(key: str, value: object) -> dict[str, Any]:
 def test_probes_are_read(tmp_path: Path) -> None:
     path = tmp_path / "task.yaml"
     path.write_text(yaml.safe_dump(probing()))
-    probes = read_task(path).probes
-    assert probes is not None
+    probes = there(read_task(path).probes)
     assert probes.operators == ("imputation", "blur", "median", "moment")
     assert (probes.edits, probes.jitter) == (3, JitterRange(0.01, 2, 1))
     path.write_text(yaml.safe_dump(SETTINGS))

@@ -26,6 +26,7 @@ from ingest.probes.plan import (
 )
 from ingest.settings import OPERATORS as FILLS
 from ingest.settings import JitterRange, ProbeSettings
+from tests import there
 
 GRID = (9, 16)
 CELLS = 144
@@ -151,8 +152,7 @@ def test_no_copy_comes_after_what_tells_the_original_from_it() -> None:
 
 def test_maps_over_time_are_averaged() -> None:
     evidence = Evidence(np.array([[[1.0, 0.0]], [[3.0, 2.0]]]), None, None)
-    space = claims_of(evidence.record()).space
-    assert space is not None
+    space = there(claims_of(evidence.record()).space)
     assert space.tolist() == [2.0, 1.0]
     assert claims_of(None).cues == ()
 

@@ -50,10 +50,7 @@ def shown_pages(bundle: Path) -> dict[str, str]:
 def install(folder: Path) -> Platform:
     """Install the locked libraries into an empty folder.
 
-    Raises
-    ------
-    NoLibrariesError
-        When there is no npm, no registry, or no time.
+    Raises NoLibrariesError when there is no npm, no registry, or no time.
     """
     for name in COPIED:
         shutil.copy(HERE / name, folder)

@@ -1,7 +1,5 @@
 """Calls of a second pass over one target, and the effects that they measure."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from score.axes.effects import Effects, measure_effects

@@ -3,8 +3,6 @@
 The simulated model reacts to a patch of cells that moves from clip to clip; twelve blocks of cells are hidden in turn.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +26,7 @@ from score.read.output.probe_record import ProbeCall
 from score.read.reference.known import Observation
 from score.settings import AXES, ExplanationScore
 from score.text.reading import join_claims
+from tests import there
 from tests.scoring.axes.calls import VOCABULARY, call, effects_of
 
 Array = NDArray[np.float64]
@@ -332,8 +331,7 @@ def test_main_causes_by_hand() -> None:
 
 
 def test_masks_and_maps_by_hand() -> None:
-    mask = union([np.array([True, False, False]), np.array([False, False, True, False])])
-    assert mask is not None
+    mask = there(union([np.array([True, False, False]), np.array([False, False, True, False])]))
     assert mask.tolist() == [True, False, True, False]
     assert union([]) is None
     assert union([np.ones(3, dtype=bool)]) is None

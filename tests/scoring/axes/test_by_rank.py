@@ -1,7 +1,5 @@
 """Rank and response: curves by hand, and when the flag is raised."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

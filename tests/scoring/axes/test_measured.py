@@ -1,7 +1,5 @@
 """Runs with a second pass, known causes and observations, from the files to the columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

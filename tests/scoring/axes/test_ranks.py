@@ -1,7 +1,5 @@
 """Rank measures and map measures: worked numbers, some from Quantus; agreement with scikit-learn and SciPy."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reaction size: by hand, where parts are missing, and when the flag is raised."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from score.evaluation.evaluate import Evaluation, evaluate
 from score.pipeline import prepare
 from score.read.output.explanation_record import parse_explanation
 from score.text.reading import Readings, read_claims
+from tests import there
 from tests.scoring.axes.calls import call, effects_of
 from tests.scoring.factory import NAMES, Case, full_explanation, make_case, make_input
 
@@ -133,8 +132,7 @@ def test_without_maps_claims_or_a_second_pass_there_is_none(tmp_path: Path) -> N
 
         case.explain = explain
         if part == "space":
-            honest = case.probes
-            assert honest is not None
+            honest = there(case.probes)
             case.probes = lambda of: [call for call in honest(of) if call["kind"] != "space"]
         return case
 

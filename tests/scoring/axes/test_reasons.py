@@ -1,7 +1,5 @@
 """Right for the right reason: the four counts by hand, what is grounded, and who may see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +11,7 @@ import pytest
 from score.diagnostics.reasons import GROUNDED, RightReasons
 from score.evaluation.evaluate import evaluate
 from score.pipeline import prepare
+from tests import there
 from tests.scoring.conftest import Score
 from tests.scoring.factory import CAUSAL, NAMES, Case, full_explanation, make_case, make_input, world
 from tests.scoring.pages import OPEN
@@ -46,8 +45,7 @@ def grounded(folder: Path, said: Callable[[str], dict[str, float]], clips: int =
     """Share of the clips whose claims are grounded."""
     case = make_case(clips=clips, bootstrap={"resamples": 0, "level": 0.95, "seed": 1})
     case.explain = claiming(said)
-    counts = found(folder, case)
-    assert counts is not None
+    counts = there(found(folder, case))
     return (counts.right_grounded + counts.wrong_grounded) / counts.clips
 
 

@@ -1,7 +1,5 @@
 """The bootstrap draws whole sources, and draws exactly what a plain loop would draw."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Group gaps: properties first, then a table worked by hand, then agreement with scikit-learn, then coverage."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from score.read.outcomes import Outcomes
 from score.read.reference.groups import Attribute
 from score.read.reference.known import Known
 from score.settings import Settings
+from tests import there
 from tests.scoring.factory import NAMES, make_case, make_input
 
 Array = NDArray[np.float64]
@@ -51,9 +50,7 @@ def outcomes(truth: Array, prediction: Array, member: list[int], sources: list[i
 
 
 def measured(run: Outcomes, settings: Settings, **changes: Any) -> Fairness:  # noqa: ANN401 - any setting
-    fairness = measure_fairness(run, replace(settings, **changes))
-    assert fairness is not None
-    return fairness
+    return there(measure_fairness(run, replace(settings, **changes)))
 
 
 def sides(run: Outcomes) -> Attribute:
@@ -272,6 +269,5 @@ def test_the_run_reads_the_groups_that_the_settings_name(tmp_path: Path) -> None
     case = make_case(clips=24, groups="groups.csv", selection_threshold=0.5)
     case.groups = "source_id,voice\n" + "".join(f"person-{n},{'low' if n < 6 else 'high'}\n" for n in range(12))
     prepared = prepare(make_input(tmp_path, case))
-    fairness = measure_fairness(prepared.outcomes, prepared.settings)
-    assert fairness is not None
+    fairness = there(measure_fairness(prepared.outcomes, prepared.settings))
     assert [(group.name, group.people) for group in fairness.attributes[0].groups] == [("high", 6), ("low", 6)]

@@ -1,7 +1,5 @@
 """Metrics: properties first, then worked numbers, then agreement with scikit-learn and SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The codes of scoring are a closed list: the program and the page agree."""
 
-from __future__ import annotations
-
 import ast
 
 from score.errors import CODES

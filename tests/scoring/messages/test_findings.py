@@ -1,7 +1,5 @@
 """Scoring repeats what ingestion found, because logs get lost: for the participant, and for the organisers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

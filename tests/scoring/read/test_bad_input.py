@@ -1,7 +1,5 @@
 """Every bad input is named: where it is, what was found, and whose it is; all of them at once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of the organiser: whatever editor wrote them they are read, and what is wrong with them has an end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

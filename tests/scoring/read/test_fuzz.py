@@ -1,7 +1,5 @@
 """Readers of what others wrote answer rubbish with the declared errors, soon, and without eating memory."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json
@@ -340,25 +338,10 @@ YAML_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 YAML_RUBBISH = [
-    *(
-        '!!int ""',
-        '!!float ""',
-        "!!bool x",
-        "!!timestamp x",
-        "!!binary é",
-        "!!set [a]",
-        "!!omap {a: 1}",
-        "!!python/name:os.system",
-    ),
-    *(
-        "? [a]: b",
-        "&a [*a]",
-        "&a {b: *a}",
-        "*a",
-        "a: 0x" + "f" * 50_000,
-        "a: " + "9" * 5000,
-        "0001-01-01T00:00:00+23:00",
-    ),
+    *('!!int ""', '!!float ""', "!!bool x", "!!timestamp x", "!!binary é", "!!set [a]"),
+    *("!!omap {a: 1}", "!!python/name:os.system"),
+    *("? [a]: b", "&a [*a]", "&a {b: *a}", "*a", "a: 0x" + "f" * 50_000),
+    *("a: " + "9" * 5000, "0001-01-01T00:00:00+23:00"),
     *("[" * 1000, "a: " * 3000, "- " * 5000, "\t", "%YAML 9.9\n---\n", "---\n---\n", "\x00", "\ud7ff"),
     *("a: |\n" + "x" * 2**21, "{a: 1, a: 2}", 'targets: !!int ""', "task: 0x" + "f" * 50_000),
     *(YAML_BOMB, YAML_BOMB + "task: *i\ntargets: *i\n"),

@@ -1,7 +1,5 @@
 """The table of groups: read whatever the order, and every mistake is named without quoting a value."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures of the clips: where they are shown, and that a list of them that is wrong costs nobody a score."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Known causes, observations, settings of the axes and records of the second pass that are wrong are named."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The scores of baselines: read strictly, and no run depends on them."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

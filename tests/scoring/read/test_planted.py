@@ -1,7 +1,5 @@
 """Files that ingestion did not write change no score; they are named, first those that pose as results."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the platform noted: a record that does not fit it is not believed, and addresses and keys are never shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -4,8 +4,6 @@ What else is broken about single files stands in test_bad_input.py, seals in tes
 test_planted.py.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """With a key, only results that carry its seal are believed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

@@ -31,24 +31,10 @@ def choose_clips(final: Final, count: int, seed: str) -> list[str]:
     Fifths of the main target's labels are filled in turn. If there is a choice, clips that every finalist explained
     come first, then those whose groups (`groups.csv` of the phase) are rarest so far; the rest is random.
 
-    Parameters
-    ----------
-    final
-        Finalists and clips.
-    count
-        Number of clips wanted, at least 2.
-    seed
-        Any text; the same text gives the same clips.
-
-    Returns
-    -------
-    list of str
-        Clip ids in the order for the first juror; fewer than wanted if the phase has fewer people.
-
-    Raises
-    ------
-    BundleError
-        If no two clips can be shown.
+    `count`: number of clips wanted, at least 2.
+    `seed`: any text; the same text gives the same clips.
+    Returns clip ids in the order for the first juror; fewer than wanted if the phase has fewer people.
+    Raises BundleError if no two clips can be shown.
     """
     luck = random.Random(f"{seed}: clips")  # noqa: S311 - for fairness, not for secrecy
     outcomes, ids = final.finalists[0].outcomes, final.clip_ids

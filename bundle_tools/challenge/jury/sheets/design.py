@@ -28,9 +28,7 @@ class ShownItem:
     """An item with what it shows."""
 
     item: Item
-    """As in the key."""
     text: str
-    """The explanation."""
     image: tuple[int, str] | None
     """Index of the finalist, and path of the picture in its results."""
     values: tuple[float, ...]
@@ -56,20 +54,9 @@ class Design:
 def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rules, seed: str) -> Design:
     """Lay out a jury.
 
-    Parameters
-    ----------
-    phase
-        Name of the phase.
-    final
-        Finalists and clips.
-    clips
-        Ids, in the order of the first juror.
-    jurors
-        How many sheets, >= 1.
-    rules
-        Criteria and controls.
-    seed
-        Any text; the same text gives the same jury.
+    `clips`: ids, in the order of the first juror.
+    `jurors`: how many sheets, >= 1.
+    `seed`: any text; the same text gives the same jury.
     """
     luck = random.Random(f"{seed}: design")  # noqa: S311 - for fairness, not for secrecy
     order = list(range(len(final.finalists)))

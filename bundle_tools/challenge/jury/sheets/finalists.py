@@ -23,7 +23,6 @@ class Finalist:
     """One run, ready to be shown."""
 
     name: str
-    """The run's name."""
     total: float
     """Measured explanation score, 0 to 100."""
     band: int
@@ -33,7 +32,6 @@ class Finalist:
     folder: Path
     """Results of ingestion, where the pictures are."""
     outcomes: Outcomes
-    """Its predictions and explanations."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,6 @@ class Final:
     """The input of a jury."""
 
     settings: Settings
-    """Settings of the phase's scoring."""
     finalists: tuple[Finalist, ...]
     """In the order given."""
     clips: dict[str, Path]
@@ -61,19 +58,8 @@ class Final:
 def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     """Read, check and score the finalists' results.
 
-    Parameters
-    ----------
-    phase
-        Phase whose programs and data are used.
-    runs
-        At least two, of this phase.
-    scratch
-        A folder for temporary files.
-
-    Raises
-    ------
-    BundleError
-        If the phase lacks something, if there are fewer than two runs, or with every run that cannot be judged.
+    `runs`: at least two, of this phase. Raises BundleError if the phase lacks something, if there are fewer than two
+    runs, or with every run that cannot be judged.
     """
     if len(runs) < 2:
         raise BundleError("Expected at least two runs to compare, found one.")

@@ -34,11 +34,9 @@ class JuryFiles:
     """The written files."""
 
     design: Design
-    """The jury."""
     balance: Balance
     """How evenly its clips are spread over labels and groups."""
     sheets: tuple[Path, ...]
-    """One page per juror."""
     key: Path
     """For the organiser alone."""
 
@@ -57,29 +55,11 @@ def make_jury(
 ) -> JuryFiles:
     """Write the sheets and the key of a jury; all of them or nothing.
 
-    Parameters
-    ----------
-    phase
-        Phase whose clips and programs are used.
-    runs
-        Finalists, 2 to 26.
-    out
-        A folder that does not exist yet.
-    jurors, clips
-        Numbers, >= 1. Fewer clips are taken if the phase has fewer people.
-    rules
-        The questions and rules.
-    seed
-        Any text; the same text gives the same jury.
-    scratch
-        A folder for temporary files.
-    progress
-        Called after each clip.
-
-    Raises
-    ------
-    BundleError
-        If `out` exists, or something about the runs or clips is wrong.
+    `runs`: finalists, 2 to 26.
+    `out`: a folder that does not exist yet.
+    `jurors` and `clips`: numbers, >= 1. Fewer clips are taken if the phase has fewer people.
+    `seed`: any text; the same text gives the same jury.
+    Raises BundleError if `out` exists, or something about the runs or clips is wrong.
     """
     if out.exists():
         raise BundleError(f"{out}: exists already. Name another folder, so that its key is not lost.")
@@ -114,23 +94,8 @@ def _sheet(juror: int) -> str:
 def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: dict[str, bytes]) -> str:
     """Write one juror's page.
 
-    Parameters
-    ----------
-    design
-        Design of the jury.
-    juror
-        From 0.
-    final
-        Finalists, for their pictures.
-    rules
-        Criteria.
-    videos
-        By clip id, as MP4.
-
-    Returns
-    -------
-    str
-        Self-contained HTML, without teams, kinds of items, true values and scores.
+    `juror`: from 0. `videos`: by clip id, as MP4. Returns self-contained HTML, without teams, kinds of items, true
+    values and scores.
     """
     places = {clip_id: number for number, clip_id in enumerate(design.key.clips)}
     content = {

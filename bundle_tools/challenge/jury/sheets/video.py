@@ -25,10 +25,7 @@ _PLAYED_SOUND = frozenset({"aac", "mp3"})
 def for_browser(path: Path) -> bytes:
     """Return a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; a small clip in this form is kept.
 
-    Raises
-    ------
-    BundleError
-        When the clip cannot be decoded or encoded.
+    Raises BundleError when the clip cannot be decoded or encoded.
     """
     try:
         with av.open(str(path)) as source:

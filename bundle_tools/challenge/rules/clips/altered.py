@@ -29,17 +29,7 @@ SEAM = "Where outlines meet, the copy shows a mixture of both, and a model could
 
 
 def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress | None = None) -> Iterator[Finding]:
-    """Find copies that are broken, or unlike their clip.
-
-    Parameters
-    ----------
-    side
-        The input data.
-    videos
-        Header of each readable clip, by id.
-    progress
-        Progress callback, called per copy.
-    """
+    """Find copies that are broken, or unlike their clip."""
     name = side.settings.get("copies")
     if not isinstance(name, str):
         return
@@ -69,16 +59,7 @@ def check_exchanges(
 ) -> Iterator[Finding]:
     """Find exchanges that are broken, unlike their clip, or different from it outside their parts.
 
-    Parameters
-    ----------
-    side
-        The input data.
-    clips
-        File of every clip of the list, by its id.
-    videos
-        Header of each readable clip, by id.
-    progress
-        Progress callback, called per exchange.
+    `clips`: file of every clip of the list, by its id.
     """
     name = side.settings.get("exchanges")
     if not isinstance(name, str):

@@ -32,7 +32,6 @@ class Relation:
     feature: str
     """Name of the feature, or "all together"."""
     target: str
-    """Name of the target."""
     correlation: float
     """Rank correlation, or, for all features together, the correlation of labels and predictions; -1 to 1."""
 
@@ -62,21 +61,9 @@ def judge(
     p-value counts twice (Bonferroni). Clips of one source stay together in a permutation, because neither their labels
     nor their features are independent.
 
-    Parameters
-    ----------
-    features
-        Feature -> one value per clip: finite numbers, or texts, which are ranked alphabetically.
-    targets
-        Target -> one label for each clip; targets with labels that are not finite are left out.
-    sources
-        Source of each clip.
-    permutations
-        Number of permutations.
-
-    Returns
-    -------
-    Verdict or None
-        None if no feature or no target varies, or all clips have one source.
+    `features`: feature -> one value per clip: finite numbers, or texts, which are ranked alphabetically.
+    `targets`: target -> one label for each clip; targets with labels that are not finite are left out.
+    Returns None if no feature or no target varies, or all clips have one source.
     """
     draw = np.random.default_rng(SEED)
     drawn = draw.permutation(len(sources))[:MOST_CLIPS].tolist()

@@ -35,20 +35,8 @@ def check_files(
 ) -> Iterator[Finding]:
     """Find files that cannot be decoded, several at once; missing files are skipped.
 
-    Parameters
-    ----------
-    side
-        The input data.
-    name
-        The list that names the files.
-    files
-        Their names by the ids of clips, or of copies.
-    videos
-        Receives each file's header, by id.
-    progress
-        Progress callback, called per file.
-    whole
-        Whether to decode all frames of a file, by its name; otherwise only packets are counted.
+    `files`: their names by the ids of clips, or of copies. `whole`: whether to decode all frames of a file, by its
+    name; otherwise only packets are counted.
     """
     there = sorted(set(files.values()) & set(side.data.names()))
     with ThreadPoolExecutor() as pool:

@@ -29,15 +29,7 @@ LANDMARKS = "Compute them: `bundle data baselines`, or build with --baselines."
 
 
 def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
-    """Find labels and other reference data whose clips are not in the input data, and what reports cannot show.
-
-    Parameters
-    ----------
-    inputs, reference
-        Both sides of one task.
-    clips
-        Their ids in the input data.
-    """
+    """Find labels and other reference data whose clips are not in the input data, and what reports cannot show."""
     labelled = set(read_labels(reference.data).rows)
     for kind, odd in (
         ("have no label", sorted(set(clips) - labelled)),

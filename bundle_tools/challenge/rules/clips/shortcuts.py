@@ -71,19 +71,10 @@ def _is_plain(verdict: Verdict | None) -> bool:
 def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:
     """Describe each clip by properties that are known without watching it.
 
-    Parameters
-    ----------
-    data
-        The input data.
-    clips
-        Rows of clip_id, file, sha256, in the order of the list.
-
-    Returns
-    -------
-    ids
-        Ids of the clips; those that cannot be read are left out.
-    features
-        Name of a feature -> one value for each of these clips: a number, or a text that is ranked alphabetically.
+    `clips`: rows of clip_id, file, sha256, in the order of the list.
+    Returns `ids`: ids of the clips; those that cannot be read are left out.
+    Returns `features`: name of a feature -> one value for each of these clips: a number, or a text that is ranked
+    alphabetically.
     """
     names = set(data.names())
     texts = read_json(data, "transcripts.json")

@@ -43,7 +43,6 @@ class PhaseData:
     folder: str
     """Name in competition.yaml."""
     data: Dataset
-    """Its files."""
     settings: dict[str, Any]
     """Its `task.yaml`."""
 

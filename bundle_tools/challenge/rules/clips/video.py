@@ -35,7 +35,6 @@ class Video:
     """A video file as its container describes it, without decoding."""
 
     file_bytes: int
-    """Size of the file."""
     duration_s: float
     """Length, seconds; 0 if the container has none."""
     claimed_frames: int
@@ -49,13 +48,11 @@ class Video:
     height: int
     """Height in pixels."""
     codec: str
-    """Name of the video's codec."""
     video_bytes: int
     """Bytes of all coded frames."""
     sound_bytes: int
     """Bytes of all coded sound; 0 without sound."""
     sound: bool
-    """Whether there is a sound track."""
     created: str
     """The container's creation time; empty where it has none."""
     tags: tuple[str, ...]
@@ -82,10 +79,7 @@ class Video:
 def describe_file(data: Dataset, file: str) -> Video:
     """Describe a file of a data set, once for all rules.
 
-    Raises
-    ------
-    UnreadableVideo
-        See `describe`.
+    Raises UnreadableVideo: see `describe`.
     """
     state = (data.path / file if data.path.is_dir() else data.path).stat()
     return _described(data, file, state.st_mtime_ns, state.st_size)
@@ -99,10 +93,7 @@ def _described(data: Dataset, file: str, _changed_ns: int, _size: int) -> Video:
 def describe(content: bytes) -> Video:
     """Read a file's packets without decoding them.
 
-    Raises
-    ------
-    UnreadableVideo
-        When the file is not a video, or is truncated.
+    Raises UnreadableVideo when the file is not a video, or is truncated.
     """
     try:
         with av.open(io.BytesIO(content), "r", metadata_errors="replace") as container:
@@ -139,12 +130,7 @@ def describe(content: bytes) -> Video:
 def count_frames(content: bytes) -> tuple[int, str | None]:
     """Decode every frame, and the sound.
 
-    Returns
-    -------
-    frames : int
-        Number of decoded frames.
-    fault : str or None
-        Why the decoder stopped, and at which frame, counted from 0; None if it reached the end.
+    Returns why the decoder stopped, and at which frame, counted from 0; None if it reached the end.
     """
     frames = 0
     try:

@@ -76,11 +76,8 @@ class Refusal:
     where: str
     """The name of the file, and the key or line."""
     found: str
-    """What was found there."""
     expected: str
-    """The expected value."""
     fix: str
-    """What to do."""
     severity: str
     """"error" or "warning"."""
 
@@ -102,10 +99,7 @@ class Answer:
 def ask_programs(draft: Draft, question: Question) -> dict[Place, Answer | None]:
     """Ask the programs of all tasks.
 
-    Returns
-    -------
-    dict
-        Place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
+    Returns place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
     """
     asked: dict[Dataset, dict[Place, Dataset]] = {}
     answers: dict[Place, Answer | None] = {}

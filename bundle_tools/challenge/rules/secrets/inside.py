@@ -46,7 +46,6 @@ class File:
     name: str
     """Path relative to the data set's root; members of a zip have the zip's name before theirs."""
     content: bytes
-    """All of it."""
 
     @cached_property
     def sha256(self) -> str:
@@ -71,7 +70,6 @@ class Unopened:
     name: str
     """Path relative to the data set's root."""
     reason: str
-    """What was found."""
     bomb: bool = False
     """Whether it unpacks to an absurd size."""
 
@@ -79,12 +77,7 @@ class Unopened:
 def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
     """Yield every non-empty file, including junk, and the files inside archives.
 
-    Parameters
-    ----------
-    data
-        The data set.
-    unopened
-        Collects files that could not be opened.
+    `unopened`: collects files that could not be opened.
     """
     for name in data.names(junk=True):
         size = data.size(name)

@@ -21,7 +21,6 @@ class Place:
     audience: Audience
     """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
     data: Dataset
-    """Its files."""
     page: str = ""
     """The only file that counts, if the place is a page; else empty."""
 

@@ -45,17 +45,7 @@ def check_seals(draft: Draft) -> Iterator[Finding]:
 
 
 def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
-    """Find a key outside the root of a program, by name or by content.
-
-    Parameters
-    ----------
-    place, file
-        The file to check.
-    keys
-        The keys of the programs.
-    programs
-        Names of the places that are programs.
-    """
+    """Find a key outside the root of a program, by name or by content."""
     own = place.name in programs and file.name == SEAL
     if own and place.audience != "participants":
         return

@@ -40,7 +40,6 @@ class Text:
     text: str
     """Its text; for a binary file its printable runs, one per line; for an array its numbers."""
     binary: bool = False
-    """Whether the file is binary."""
 
     @cached_property
     def thousandths(self) -> list[int]:

@@ -20,15 +20,7 @@ EXAMPLE_CALL_S = 0.17
 
 
 def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
-    """Find second passes that cannot finish in time.
-
-    Parameters
-    ----------
-    side
-        The input data.
-    clips
-        Number of clips.
-    """
+    """Find second passes that cannot finish in time."""
     where, settings = side.at(SETTINGS), side.settings
     if "probes" not in settings:
         if settings.get("copies") is not None:

@@ -11,17 +11,7 @@ TOTAL = "explanation"
 
 
 def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
-    """Find leaderboards that rank by explanations of filmed clips, and closed phases with too few clips to rank.
-
-    Parameters
-    ----------
-    draft
-        The bundle: its board.
-    inputs, reference
-        Both sides of one task.
-    clips
-        Their ids.
-    """
+    """Find leaderboards that rank by explanations of filmed clips, and closed phases with too few clips to rank."""
     primary = draft.keys.primary_column
     if "probes" not in inputs.settings or not clips or primary is None or primary.key != TOTAL:
         return

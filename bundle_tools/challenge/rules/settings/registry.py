@@ -50,10 +50,7 @@ def check_revealed(draft: Draft) -> Iterator[Finding]:
 def told_by_programs(draft: Draft) -> dict[Place, RegistryAnswer | None]:
     """Ask the scoring programs that have a registry.
 
-    Returns
-    -------
-    dict
-        Place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
+    Returns place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
     """
     answers = ask_programs(draft, SCORING)
     return {place: None if answer is None else _told(answer) for place, answer in answers.items()}

@@ -9,15 +9,7 @@ NAMES = ("aliases", "target_aliases")
 
 
 def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
-    """Find unused settings of results, and clips without an older name.
-
-    Parameters
-    ----------
-    side
-        The input data.
-    clips
-        Ids of the clips.
-    """
+    """Find unused settings of results, and clips without an older name."""
     where, settings = side.at(SETTINGS), side.settings
     accepted = settings.get("results")
     if accepted is not True:

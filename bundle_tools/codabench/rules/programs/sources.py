@@ -27,7 +27,6 @@ class Source:
     name: str
     """Path relative to the program's root."""
     tree: ast.Module
-    """Its syntax."""
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:

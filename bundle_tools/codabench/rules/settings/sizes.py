@@ -38,14 +38,8 @@ def sizes_of_folder(draft: Draft) -> dict[str, int]:
 def check_quota(draft: Draft, sizes: Mapping[str, int], where: Path, packed: int | None = None) -> Iterator[Finding]:
     """Compare the bundle and each use of each data set with a user's quota.
 
-    Parameters
-    ----------
-    sizes
-        Name relative to the root -> bytes, zipped if known.
-    where
-        The bundle.
-    packed
-        Bytes of the bundle's zip; None for a folder, where all sizes are estimates.
+    `sizes`: name relative to the root -> bytes, zipped if known. `packed`: bytes of the bundle's zip; None for a
+    folder, where all sizes are estimates.
     """
     uses: list[int] = []
     for _, value in uses_of(draft):

@@ -24,7 +24,6 @@ class Place:
     """A competition's address."""
 
     server: str
-    """Scheme and host."""
     competition_id: int
     """The server's number."""
     secret_key: str | None
@@ -34,10 +33,7 @@ class Place:
 def place_of(address: str) -> Place:
     """Read the address of a competition as the browser shows it.
 
-    Raises
-    ------
-    BundleError
-        If it is not the address of a competition.
+    Raises BundleError if it is not the address of a competition.
     """
     found = re.search(r"/competitions/(\d+)", urlsplit(address).path if "://" in address else address)
     if found is None:
@@ -66,10 +62,7 @@ def competition_content(connection: Connection, place: Place) -> Mapping[str, An
 def phase_named(found: Competition, name: str) -> Phase:
     """Find a phase by its name, ignoring case.
 
-    Raises
-    ------
-    BundleError
-        If there is no phase of that name.
+    Raises BundleError if there is no phase of that name.
     """
     for phase in found.phases:
         if phase.name.lower() == name.strip().lower():

@@ -15,10 +15,7 @@ MOST_BYTES = 4 << 30
 def download(connection: Connection, url: str, target: Path) -> None:
     """Download a signed address into a file, with retries if the connection breaks.
 
-    Raises
-    ------
-    ServerError
-        If the download fails; then no file is left.
+    Raises ServerError if the download fails; then no file is left.
     """
     with replaced(target) as unfinished:
         try_again(lambda: _receive(connection, url, unfinished, target.name))

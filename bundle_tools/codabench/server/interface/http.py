@@ -62,17 +62,8 @@ class Connection:
     def __init__(self, address: str, token: str | None = None) -> None:
         """Open no connection yet.
 
-        Parameters
-        ----------
-        address
-            Such as `https://www.codabench.org`; what follows the host is ignored.
-        token
-            The account's token; None asks as somebody who is not logged in.
-
-        Raises
-        ------
-        BundleError
-            If the address or the token is invalid.
+        `address`: such as `https://www.codabench.org`; what follows the host is ignored. `token`: the account's token;
+        None asks as somebody who is not logged in. Raises BundleError if the address or the token is invalid.
         """
         self.address = host_of(address)
         if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
@@ -115,10 +106,7 @@ class Connection:
     def open(self, url: str, *, with_token: bool = False) -> requests.Response:
         """Begin to read a file; the caller closes the answer. Signed addresses get no token.
 
-        Raises
-        ------
-        ServerError
-            If there is no answer; the caller must check the status.
+        Raises ServerError if there is no answer; the caller must check the status.
         """
         headers = {"Accept-Encoding": "identity"}  # compressed data could unpack to any size
         return self._send(
@@ -128,15 +116,8 @@ class Connection:
     def send_file(self, url: str, body: Any, headers: Mapping[str, str]) -> str:  # noqa: ANN401 - a file
         """Put a file at a signed address, without the token.
 
-        Returns
-        -------
-        str
-            MD5 of the received bytes; empty if the storage does not report it.
-
-        Raises
-        ------
-        ServerError
-            If there is no answer, or it is not a success.
+        Returns MD5 of the received bytes; empty if the storage does not report it. Raises ServerError if there is no
+        answer, or it is not a success.
         """
         answer = self._send("PUT", self._safe(url), data=body, headers=dict(headers), auth=_Token(None))
         if not is_good(answer):
@@ -223,10 +204,7 @@ class Connection:
 def host_of(address: str) -> str:
     """Return scheme and host of an address.
 
-    Raises
-    ------
-    BundleError
-        If there is none.
+    Raises BundleError if there is none.
     """
     parts = urlsplit(address if "://" in address else f"https://{address}")
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -237,10 +215,7 @@ def host_of(address: str) -> str:
 def try_again(action: Callable[[], Result]) -> Result:
     """Run a repeatable request, again if the connection breaks or the server fails, at most `TRIES` times.
 
-    Raises
-    ------
-    ServerError
-        The last error, or the first that a repetition cannot change.
+    Raises ServerError: the last error, or the first that a repetition cannot change.
     """
     for _ in range(TRIES - 1):
         try:

@@ -28,15 +28,12 @@ class Phase:
     """One phase."""
 
     phase_id: int
-    """The server's number."""
     name: str
-    """As participants see it."""
     start: datetime | None
     """When it begins."""
     end: datetime | None
     """When it ends; None if never."""
     tasks: tuple[int, ...]
-    """The server's numbers of its tasks."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +41,8 @@ class Competition:
     """One competition."""
 
     competition_id: int
-    """The server's number."""
     title: str
-    """As participants see it."""
     published: bool
-    """Whether everybody can see it."""
     secret_key: str | None
     """Secret key that opens it before it is published; None if the account is not an organiser."""
     own_queue: bool
@@ -72,11 +66,8 @@ class Task:
     """What a phase runs: programs and data, by the keys of their data sets."""
 
     task_id: int
-    """The server's number."""
     name: str
-    """As organisers see it."""
     description: str
-    """As organisers see it."""
     keys: Mapping[PartName, str | None]
     """Key of each part's data set; None if the task has no such part."""
 
@@ -86,7 +77,6 @@ class Dataset:
     """A file that somebody uploaded."""
 
     dataset_id: int
-    """The server's number."""
     key: str
     """Opens the download."""
     name: str
@@ -104,19 +94,14 @@ class Submission:
     """One submission to a phase."""
 
     submission_id: int
-    """The server's number."""
     owner: str
-    """Name of the account."""
     file_name: str
-    """Name of the zip."""
     phase_id: int
-    """The server's number."""
     created: datetime
     """When it was made."""
     status: str
     """Submitting, Submitted, Preparing, Running, Scoring, Finished, Failed or Cancelled."""
     details: str
-    """The server's explanation of the status."""
     on_board: bool
     """Whether it is a row of the leaderboard."""
     scores: Mapping[str, float]

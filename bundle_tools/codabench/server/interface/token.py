@@ -14,10 +14,7 @@ SECOND_VARIABLE = "CODABENCH_SECOND_TOKEN"
 def log_in(address: str) -> Connection:
     """Connect as the organiser.
 
-    Raises
-    ------
-    BundleError
-        If there is no token and no terminal, or if the server refuses name and password.
+    Raises BundleError if there is no token and no terminal, or if the server refuses name and password.
     """
     token = os.environ.get(VARIABLE, "").strip() or _ask(address)
     connection = Connection(address, token)

@@ -21,7 +21,6 @@ class Digest:
     """Size and hash of a file."""
 
     sha256: str
-    """Identifies the file."""
     md5: str
     """Storage servers return this."""
     size: int
@@ -50,19 +49,10 @@ def upload(
 ) -> str:
     """Upload a zip without reporting it as complete; return the data set's key.
 
-    Parameters
-    ----------
-    kind
-        Such as "competition_bundle", "submission" or "input_data".
-    name
-        Unique among this account's data sets.
-    file_name
-        The name of the file when downloaded.
-
-    Raises
-    ------
-    ServerError
-        If the server refuses it, or if the received bytes differ.
+    `kind`: such as "competition_bundle", "submission" or "input_data".
+    `name`: unique among this account's data sets.
+    `file_name`: the name of the file when downloaded.
+    Raises ServerError if the server refuses it, or if the received bytes differ.
     """
     content = digest(path)
     announced = {
@@ -82,10 +72,7 @@ def upload(
 def complete(connection: Connection, key: str, size: int) -> None:
     """Report an uploaded file other than a bundle as complete, and check that it arrived.
 
-    Raises
-    ------
-    ServerError
-        If the server has lost it.
+    Raises ServerError if the server has lost it.
     """
     connection.put(f"/api/datasets/completed/{key}/")
     found = calls.datasets(connection, key=key)

@@ -18,17 +18,8 @@ _BROKEN = "pickles unlike those of the data set"
 def read_labels(places: Mapping[str, Place], problems: Problems) -> dict[str, dict[str, tuple[float, ...]]]:
     """Read the labels of every official part.
 
-    Parameters
-    ----------
-    places
-        ``annotation_*.pkl`` by official part: a dict of columns, each a dict of clips.
-    problems
-        Receives everything that is wrong.
-
-    Returns
-    -------
-    dict
-        Labels by official part and clip, in the order of our targets; clips with a problem are left out.
+    `places`: ``annotation_*.pkl`` by official part: a dict of columns, each a dict of clips. Returns labels by official
+    part and clip, in the order of our targets; clips with a problem are left out.
     """
     labels = {split: _rows(_columns(place, problems), place, problems) for split, place in places.items()}
     seen: dict[str, str] = {}

@@ -24,7 +24,6 @@ class People:
     groups: Mapping[str, Mapping[str, str]]
     """Groups by clip, then by attribute."""
     aged: frozenset[str]
-    """Clips with an age rating."""
     minors: frozenset[str]
     """Clips in which any rater saw a person of 18 or younger."""
 

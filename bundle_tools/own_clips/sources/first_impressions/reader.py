@@ -63,10 +63,7 @@ class FoundSet:
     def official_parts(self) -> tuple[Part, ...]:
         """Return the training, validation and test parts of 2017.
 
-        Raises
-        ------
-        BundleError
-            When one of them has no clips.
+        Raises BundleError when one of them has no clips.
         """
         parts = tuple(
             Part(part, tuple(clip for clip in self.dataset.clips if clip.name in self.official[split]))
@@ -89,25 +86,10 @@ def read_first_impressions(
 ) -> FoundSet:
     """Read the data set from the folder it was downloaded to.
 
-    Parameters
-    ----------
-    root
-        The folder; archives may be packed or unpacked.
-    problems
-        Problems so far; those found here are added.
-    passwords
-        Passwords of encrypted archives.
-    allow_incomplete
-        Whether labels without a clip and clips without labels are left out instead of refused.
-    allow_unknown_ages
-        Whether clips without an age rating are kept.
-    progress
-        Progress callback, called per file on disk.
-
-    Raises
-    ------
-    BundleError
-        With all problems.
+    `root`: the folder; archives may be packed or unpacked.
+    `allow_incomplete`: whether labels without a clip and clips without labels are left out instead of refused.
+    `allow_unknown_ages`: whether clips without an age rating are kept.
+    Raises BundleError with all problems.
     """
     if not root.is_dir():
         raise BundleError(f"--source {root}: expected the folder with the downloaded files, found none.")

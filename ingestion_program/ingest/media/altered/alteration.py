@@ -113,12 +113,7 @@ class Alteration:
 def frozen(times: npt.NDArray[np.float64], seconds: tuple[int, ...]) -> Indices:
     """Return, for every frame, the nearest frame outside the masked seconds, which may be itself.
 
-    Parameters
-    ----------
-    times
-        Seconds at which the frames begin, ascending.
-    seconds
-        Masked seconds, each [i, i + 1).
+    `times`: seconds at which the frames begin, ascending. `seconds`: masked seconds, each [i, i + 1).
     """
     index = np.arange(len(times))
     kept = np.flatnonzero(~np.isin(np.floor(times + 1e-9).astype(np.int64), seconds))

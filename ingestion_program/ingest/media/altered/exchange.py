@@ -46,7 +46,6 @@ class Part:
     """Something in the picture that can be exchanged for another drawing of it."""
 
     name: str
-    """Name in the records."""
     outline: Corners
     """Corners of a region that contains the whole part, as shares of width and height, 0 to 1."""
     event_s: tuple[float, float] | None
@@ -94,7 +93,6 @@ class Exchange:
     """The second drawing of one clip."""
 
     path: Path
-    """The video file."""
     sha256: str
     """Hash of the file when the run began."""
     parts: tuple[Part, ...]

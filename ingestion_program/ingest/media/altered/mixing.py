@@ -46,12 +46,8 @@ _SHARES = _share_of_second()
 def mix(first: Frame, second: Frame, weights: Weights) -> Frame:
     """Return the first drawing with parts of the second.
 
-    Parameters
-    ----------
-    first, second
-        The same frame of both drawings, BGR, shape (height, width, 3).
-    weights
-        How much of the second one is shown at each pixel.
+    `first` and `second`: the same frame of both drawings, BGR, shape (height, width, 3). `weights`: how much of the
+    second one is shown at each pixel.
     """
     difference = cv2.cvtColor(cv2.absdiff(first, second), cv2.COLOR_BGR2GRAY)
     # The table treats all levels above 255 / _FINE alike.

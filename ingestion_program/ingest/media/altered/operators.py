@@ -3,8 +3,6 @@
 All work on small pictures; `paste` brings the result to any size inside the mask.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cv2
@@ -41,15 +39,8 @@ class Imputation:
     Source: Rong, Leemann, Borisov, Kasneci, Kasneci, "A consistent and efficient evaluation strategy for attribution
     methods" (ROAD), ICML 2022, section 4.2.
 
-    Parameters
-    ----------
-    mask
-        Hidden pixels, shape (height, width); at least one pixel must be visible.
-
-    Raises
-    ------
-    ValueError
-        When no pixel is visible.
+    `mask`: hidden pixels, shape (height, width); at least one pixel must be visible. Raises ValueError when no pixel is
+    visible.
     """
 
     def __init__(self, mask: Mask) -> None:
@@ -92,12 +83,8 @@ class Imputation:
     def fill(self, picture: npt.NDArray[Any], noise: Pixels | float = 0.0) -> Pixels:
         """Return the picture with the hidden pixels imputed, as float64.
 
-        Parameters
-        ----------
-        picture
-            Shape (height, width, channels), any range.
-        noise
-            Added to the hidden pixels, shape (hidden pixels, channels) or one number, in the picture's range.
+        `picture`: shape (height, width, channels), any range. `noise`: added to the hidden pixels, shape (hidden
+        pixels, channels) or one number, in the picture's range.
         """
         filled = picture.astype(np.float64)
         if self._factors is not None:
@@ -112,15 +99,8 @@ class HalvedImputation:
     Imputed pixels are smooth except near visible ones: in pictures with detail of a cell's size, the result differs
     from `Imputation` by less than 2 % of the range on average. Visible pixels stay as they are.
 
-    Parameters
-    ----------
-    mask
-        Hidden pixels, shape (height, width), both even; at least one block of 2 x 2 pixels must be visible.
-
-    Raises
-    ------
-    ValueError
-        When no such block is visible.
+    `mask`: hidden pixels, shape (height, width), both even; at least one block of 2 x 2 pixels must be visible. Raises
+    ValueError when no such block is visible.
     """
 
     def __init__(self, mask: Mask) -> None:
@@ -174,14 +154,9 @@ def other_moment(number: int, count: int) -> int:
 def paste(frame: Frame, replacement: Frame, mask: Mask) -> None:
     """Write a replacement, of whatever size, into the hidden part of a frame, in place.
 
-    Parameters
-    ----------
-    frame
-        RGB, shape (height, width, 3).
-    replacement
-        RGB, stretched over the whole frame.
-    mask
-        Hidden pixels, shape (height, width).
+    `frame`: RGB, shape (height, width, 3).
+    `replacement`: RGB, stretched over the whole frame.
+    `mask`: hidden pixels, shape (height, width).
     """
     height, width = frame.shape[:2]
     if replacement.shape != frame.shape:

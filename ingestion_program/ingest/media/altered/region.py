@@ -34,7 +34,6 @@ class Outside:
     """Everything except a rectangle."""
 
     box: Box
-    """The part that stays visible."""
 
     def mask(self, height: int, width: int) -> Mask:
         """Return which pixels of a picture lie outside, shape (height, width)."""

@@ -1,7 +1,5 @@
 """The explanation of one clip, from the first pass or of a twin, reduced to its valid parts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +15,7 @@ class Claim:
     """One cue claim of the evidence."""
 
     cue: str
-    """Word of the task's vocabulary."""
     target: str
-    """Name of a target."""
     contribution: float
     """In [-1, 1]; positive if the cue raised the target."""
 
@@ -50,14 +46,7 @@ NO_EXPLANATION = Explanation()
 def parse_explanation(record: dict[str, Any], settings: Settings, images: frozenset[str]) -> Explanation:
     """Parse the valid parts of one record; invalid parts count as missing.
 
-    Parameters
-    ----------
-    record
-        One object of ``explanations.jsonl``.
-    settings
-        Limits of the text and names of the targets.
-    images
-        Paths of the pictures that the manifest lists.
+    `record`: one object of ``explanations.jsonl``.
     """
     evidence = mapping(record.get("evidence"))
     text = record.get("text")

@@ -4,8 +4,6 @@ A submission's own files may lie beside them (the platform copies a submission i
 runs), so everything else is reported and otherwise ignored, whatever its name (score.read.output.planted).
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -54,10 +52,7 @@ class ResultsFolder:
     def read(self, name: str) -> bytes:
         """Read one listed file, and check again that it is unchanged.
 
-        Raises
-        ------
-        NotGradableError
-            If the file is not listed or has changed.
+        Raises NotGradableError if the file is not listed or has changed.
         """
         if name not in self.hashes:
             problem = wrong("results_damaged", name, "a file that the manifest lacks", "a listed file")
@@ -72,19 +67,9 @@ class ResultsFolder:
 def open_results(root: Path, key: bytes | None) -> ResultsFolder:
     """Read the manifest of a results folder, check its seal and every file that it lists.
 
-    Parameters
-    ----------
-    root
-        The folder ``input/res``.
-    key
-        The bundle's key; with it, only sealed results are accepted.
-
-    Raises
-    ------
-    NotGradableError
-        If there are no results, or with every listed file that is missing, a link, oversized or changed.
-    OrganiserError
-        If the manifest's version is not the one that this program reads.
+    `key`: the bundle's key; with it, only sealed results are accepted. Raises NotGradableError if there are no results,
+    or with every listed file that is missing, a link, oversized or changed. Raises OrganiserError if the manifest's
+    version is not the one that this program reads.
     """
     _refuse_nothing(root)
     problems: list[Problem] = []
@@ -141,10 +126,7 @@ def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[st
 def check_format(where: str, version: int) -> None:
     """Refuse any version of docs/output_format.md other than this program's.
 
-    Raises
-    ------
-    OrganiserError
-        A mismatch between two programs of one bundle is not the participant's fault.
+    Raises OrganiserError, since a mismatch between two programs of one bundle is not the participant's fault.
     """
     if version == FORMAT_VERSION:
         return

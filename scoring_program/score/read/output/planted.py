@@ -4,8 +4,6 @@ The platform copies a submission into the output folder before ingestion runs, a
 prediction step may put more there. Names are text from a participant, and the count is bounded.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat
@@ -60,14 +58,8 @@ def foreign_files(root: Path, own: Collection[str], recorded: Collection[str]) -
     Newer releases of Codabench put the submission's files beside the results. A file whose name was recorded, but whose
     content differs from every recorded file of that name, belongs to another submission.
 
-    Parameters
-    ----------
-    root
-        The folder ``input/res``.
-    own
-        Paths of the files that ingestion wrote.
-    recorded
-        One entry for each file of the submission: 16 digits of the SHA-256, a space, and the name without folders.
+    `recorded`: one entry for each file of the submission: 16 digits of the SHA-256, a space, and the name without
+    folders.
     """
     names = {one.partition(" ")[2] for one in recorded}
     foreign = []

@@ -4,8 +4,6 @@ Anybody with a bundle's key can seal a record. The worker's notes depend on no s
 considers the step finished. A container that outlives the step could still change them; docs/security.md has a remedy.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,10 +69,7 @@ def read_submission_metadata(source: Path) -> Facts:
     CodaLab's first version puts this into the input folder. The other lines, addresses of files on the server and keys
     to open them, are never shown.
 
-    Parameters
-    ----------
-    source
-        The input folder, which also holds ``ref`` and ``res``.
+    `source`: the input folder, which also holds ``ref`` and ``res``.
     """
     notes = dict(_notes(source))
     return tuple(
@@ -100,17 +95,8 @@ def _notes(folder: Path) -> list[tuple[str, str]]:
 def check_step(notes: WorkerNotes, *, sealed: bool) -> None:
     """Refuse a good record that does not fit the worker's notes.
 
-    Parameters
-    ----------
-    notes
-        The worker's notes.
-    sealed
-        Whether the record is sealed by this bundle's ingestion, which must then have run.
-
-    Raises
-    ------
-    NotGradableError
-        If a command of the submission ran beside ingestion, or ingestion's exit code does not fit the record.
+    `sealed`: whether the record is sealed by this bundle's ingestion, which must then have run. Raises NotGradableError
+    if a command of the submission ran beside ingestion, or ingestion's exit code does not fit the record.
     """
     if not notes.codabench:
         return

@@ -1,7 +1,5 @@
 """One line of ``probes.jsonl``: a call of the second pass on a clip or an altered copy of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -60,19 +58,8 @@ class ProbeCall:
 def parse_call(record: dict[str, Any], explanation: Explanation | None, settings: Settings) -> ProbeCall:
     """Parse one call.
 
-    Parameters
-    ----------
-    record
-        One object of ``probes.jsonl``.
-    explanation
-        The clip's explanation from the first pass: no cell outside its map can have been hidden.
-    settings
-        Names and ranges of the targets.
-
-    Raises
-    ------
-    BadCallError
-        With the mistake.
+    `record`: one object of ``probes.jsonl``. `explanation`: the clip's explanation from the first pass: no cell outside
+    its map can have been hidden. Raises BadCallError with the mistake.
     """
     kind, cue, again = record.get("kind"), record.get("cue"), record.get("again", False)
     exchanged, said, answer = record.get("exchanged") or (), record.get("explanation"), record.get("prediction")

@@ -3,8 +3,6 @@
 Every reader adds mistakes to a list of problems.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace

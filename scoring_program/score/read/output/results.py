@@ -1,7 +1,5 @@
 """All records of ingestion, checked."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +34,6 @@ class Results:
     folder: ResultsFolder
     """Where the pictures are."""
     run: RunFacts
-    """The run as a whole."""
     clips: dict[str, ClipRecord]
     """How each clip went, by clip id."""
     predictions: dict[str, tuple[float, ...]]
@@ -58,23 +55,10 @@ class Results:
 def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_phase: int) -> Results:
     """Read ``input/res``; with a key, only sealed results.
 
-    Parameters
-    ----------
-    root
-        The folder ``input/res``.
-    settings
-        Settings of the reference data.
-    key
-        The bundle's key.
-    clips_of_phase
-        Number of clips in the reference data, which limits the lines of a record.
-
-    Raises
-    ------
-    NotGradableError
-        If the submission is invalid, or its results are missing, damaged or untrusted.
-    OrganiserError
-        If ingestion stopped because of the organiser's data, or ran on data that do not fit the reference.
+    `clips_of_phase`: number of clips in the reference data, which limits the lines of a record.
+    Raises NotGradableError if the submission is invalid, or its results are missing, damaged or untrusted.
+    Raises OrganiserError if ingestion stopped because of the organiser's data, or ran on data that do not fit the
+    reference.
     """
     folder = open_results(root, key)
     problems: list[Problem] = []

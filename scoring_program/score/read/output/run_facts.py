@@ -1,7 +1,5 @@
 """Facts about the run as a whole, from ``run.json``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +40,6 @@ class Receipt:
     clips: int
     """Clips that were asked a second time, >= 1."""
     identical: int
-    """Clips with two bit-identical answers."""
     largest_difference: float | None
     """In any target; None without one. A model can choose this number."""
 
@@ -75,25 +72,18 @@ class RunFacts:
     task: str
     """Name of the phase in the input data."""
     data_version: str
-    """Version of the input data."""
     problems: tuple[Problem, ...]
-    """Problems of the whole run."""
     duration_s: float
     """Wall time of ingestion, >= 0."""
     time_limit_s: float | None
-    """The phase's time limit."""
     program_version: str
-    """Release of the ingestion program."""
     submission_sha256: str
     """Hash of the submission's files; like the following fields, empty if not recorded."""
     submission_files: frozenset[str]
     """One entry for each file: the first digits of the content's SHA-256, a space and the name without folders."""
     settings_sha256: str
-    """Hash of the settings of ingestion."""
     data_sha256: str
-    """Hash of the input data."""
     seed: int | None
-    """Seed of ingestion."""
     image: str
     """Name of the image, if the image states it."""
     isolation: str
@@ -113,10 +103,7 @@ class RunFacts:
 def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFacts | None:
     """Read ``run.json``; None, and a problem, when it cannot be used.
 
-    Raises
-    ------
-    OrganiserError
-        If its version is not the one that this program reads.
+    Raises OrganiserError if its version is not the one that this program reads.
     """
 
     def broken(found: str, expected: str) -> None:

@@ -1,7 +1,5 @@
 """The seal of a manifest: proof that this bundle's ingestion program wrote it; see docs/output_format.md."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json
@@ -18,10 +16,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 def read_key(program: Path) -> bytes | None:
     """Read the key from the program's folder: 32 bytes, or None if the bundle has none.
 
-    Raises
-    ------
-    OrganiserError
-        If the file holds no valid key.
+    Raises OrganiserError if the file holds no valid key.
     """
     path = program / KEY_FILE
     if not path.exists():

@@ -3,8 +3,6 @@
 No score depends on them. No message quotes a value, because group membership is confidential.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,24 +38,11 @@ class Attribute:
 def read_groups(path: Path, settings: Settings, reference: Reference) -> tuple[Attribute, ...]:
     """Read and check ``groups.csv``.
 
-    Parameters
-    ----------
-    path
-        The table in UTF-8: ``clip_id`` or ``source_id``, then one column for each attribute.
-    settings
-        Attributes must not have the names of targets.
-    reference
-        Each of its clips needs a row, its own or its person's; other rows are errors.
-
-    Returns
-    -------
-    tuple of Attribute
-        In the order of the table's columns, at least one.
-
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once.
+    `path`: the table in UTF-8: ``clip_id`` or ``source_id``, then one column for each attribute.
+    `settings`: attributes must not have the names of targets.
+    `reference`: each of its clips needs a row, its own or its person's; other rows are errors.
+    Returns attributes in the order of the table's columns, at least one.
+    Raises OrganiserError with every problem of the file at once.
     """
     file = FileReader(path.name, "groups_broken")
     table = file.table(path)

@@ -1,7 +1,5 @@
 """Ratings of a jury, by the hash of the rated explanations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,15 +28,7 @@ class JuryRating:
 def read_jury(path: Path) -> dict[str, JuryRating]:
     """Read ``jury.json``, which ``bundle jury score --write`` writes.
 
-    Returns
-    -------
-    dict
-        Ratings by `Results.rated_as`.
-
-    Raises
-    ------
-    OrganiserError
-        With the mistakes; no rating is quoted.
+    Returns ratings by `Results.rated_as`. Raises OrganiserError with the mistakes; no rating is quoted.
     """
     try:
         return _ratings(parse_object(path.read_bytes(), _LARGEST_FILE))

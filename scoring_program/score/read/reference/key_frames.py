@@ -3,8 +3,6 @@
 Problems with them are warnings for the organisers and do not affect scores.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
@@ -65,14 +63,8 @@ NO_KEY_FRAMES = KeyFrames()
 def read_key_frames(folder: Path, name: str | None, clip_ids: Iterable[str]) -> KeyFrames:
     """Read the list of key frames.
 
-    Parameters
-    ----------
-    folder
-        The reference data.
-    name
-        Name of the list from the settings; None if the phase has none.
-    clip_ids
-        Clips of the reference; rows of other clips are left out.
+    `name`: name of the list from the settings; None if the phase has none. `clip_ids`: clips of the reference; rows of
+    other clips are left out.
     """
     if name is None:
         return NO_KEY_FRAMES

@@ -3,8 +3,6 @@
 They are as secret as labels: no message quotes a value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,9 +46,7 @@ class Causes:
     """Known causes of a phase."""
 
     rows: int
-    """Rows of the grid."""
     columns: int
-    """Columns of the grid."""
     clips: dict[str, ClipCauses]
     """Causes of every clip of the reference, by clip id."""
 
@@ -72,7 +68,6 @@ class Known:
     """What the organiser knows besides the labels; each part is None or empty if the phase has none."""
 
     causes: Causes | None = None
-    """Known causes."""
     observations: dict[str, tuple[Observation, ...]] | None = None
     """What people pointed at, by clip id."""
     groups: tuple[Attribute, ...] = ()
@@ -85,10 +80,7 @@ NOTHING_KNOWN = Known()
 def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
     """Read the files that the settings name, for the clips of the reference.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of all files at once.
+    Raises OrganiserError with every problem of all files at once.
     """
     problems: list[Problem] = []
 
@@ -114,10 +106,7 @@ def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
 def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Causes:
     """Read ``causes.json``.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once, including clips of the reference without causes.
+    Raises OrganiserError with every problem of the file at once, including clips of the reference without causes.
     """
     file = FileReader(path.name, "causes_broken")
     root = file.json(path, FORMAT_VERSION)
@@ -217,10 +206,7 @@ def _activity(value: object) -> Mask | None:
 def read_observations(path: Path, clip_ids: Iterable[str]) -> dict[str, tuple[Observation, ...]]:
     """Read ``observations.json``: what people pointed at, by clip id; clips without an entry have none.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once.
+    Raises OrganiserError with every problem of the file at once.
     """
     file = FileReader(path.name, "observations_broken")
     given = file.json(path, FORMAT_VERSION).get("clips")

@@ -1,7 +1,5 @@
 """Read ``labels.csv``; mistakes are reported with line numbers, never with values."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
@@ -34,17 +32,8 @@ class Reference:
 def read_reference(path: Path, settings: Settings) -> Reference:
     """Read and check ``labels.csv``.
 
-    Parameters
-    ----------
-    path
-        The file: UTF-8 with or without a byte order mark, any line ending.
-    settings
-        Names and ranges of the targets.
-
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once. No value, source or path is quoted.
+    `path`: the file: UTF-8 with or without a byte order mark, any line ending. Raises OrganiserError with every problem
+    of the file at once. No value, source or path is quoted.
     """
     file = FileReader(path.name, "labels_unreadable")
     table = file.table(path, "labels_encoding", "labels_csv") or [(1, [])]

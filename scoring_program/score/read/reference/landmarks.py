@@ -3,8 +3,6 @@
 The organiser's tools compute them into ``landmarks.json`` beside the labels. No score depends on them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace
@@ -38,7 +36,6 @@ class Landmark:
     title: str
     """Display name, at most 40 characters."""
     meaning: str
-    """One sentence for participants."""
     columns: dict[str, float]
     """Score columns by key, without those that do not apply to the method."""
     targets: dict[str, dict[str, float]]
@@ -58,7 +55,7 @@ class Landmarks:
         """Return the landmarks of some kinds."""
         return tuple(item for item in self.items if item.kind in kinds)
 
-    def coarse(self, settings: Settings) -> Landmarks:
+    def coarse(self, settings: Settings) -> "Landmarks":
         """Keep what participants of a closed phase may see: the constant and solutions, rounded like intervals."""
         places = {column.key: spread_decimals(column, open_=False) for column in columns(settings)}
 
@@ -77,10 +74,7 @@ def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
 
     Without the file, a report lacks landmarks, but runs are still scored; `bundle check` reports it.
 
-    Raises
-    ------
-    OrganiserError
-        With every problem of the file at once.
+    Raises OrganiserError with every problem of the file at once.
     """
     if settings.landmarks is None or not (folder / settings.landmarks).exists():
         return NO_LANDMARKS

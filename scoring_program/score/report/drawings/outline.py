@@ -4,8 +4,6 @@ The drawing's viewBox is the grid itself, so every coordinate is an integer and 
 number of cells and the size of the picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -23,17 +21,7 @@ def outline(places: Iterable[int], rows: int, columns: int) -> str | None:
 
     Loops run clockwise around cells and anticlockwise around holes, so either fill rule works.
 
-    Parameters
-    ----------
-    places
-        Numbers of cells, row * columns + column.
-    rows, columns
-        Size of the grid.
-
-    Returns
-    -------
-    str or None
-        Path data in units of cells; empty without cells, None for a set that is too scattered.
+    Returns path data in units of cells; empty without cells, None for a set that is too scattered.
     """
     edges = _edges(_mask(places, rows, columns))
     if len(edges) > _MOST_EDGES:

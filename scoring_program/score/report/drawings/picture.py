@@ -4,8 +4,6 @@ They are never decoded here: this process holds the labels and passes no bytes o
 encoded them from pixels.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 
@@ -33,10 +31,7 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 def data_uri(data: bytes) -> str | None:
     """Turn a JPEG file into a ``data:`` URI without comments, metadata, and data after its end.
 
-    Returns
-    -------
-    str or None
-        None if the file is not a complete JPEG of an accepted size.
+    Returns None if the file is not a complete JPEG of an accepted size.
     """
     size = jpeg_size(data)
     if size is None or not (1 <= size[0] <= LARGEST[0] and 1 <= size[1] <= LARGEST[1]) or len(data) > LARGEST_BYTES:

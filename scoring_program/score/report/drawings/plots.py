@@ -1,7 +1,5 @@
 """Plots of predictions against true values; only for phases whose true values are open."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -33,7 +31,6 @@ class Scatter:
     shades: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
     """(opacity, cells as column and row from below), lightest first."""
     said: str
-    """Summary in words."""
     cells: int = CELLS
     """Along each side of the density plot."""
 
@@ -43,13 +40,9 @@ class CalibrationBin:
     """Clips with similar predictions."""
 
     clips: int
-    """Number of clips."""
     predicted: float
-    """Their mean prediction."""
     truth: float
-    """Their mean truth."""
     interval: tuple[float, float] | None
-    """Interval of the mean truth."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +54,6 @@ class Calibration:
     span: str
     """Number of clips in a bin, in words."""
     said: str
-    """Summary in words."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,6 @@ class Residuals:
     end: float
     """The scale reaches from minus this value to this value."""
     said: str
-    """Summary in words."""
 
     @property
     def width(self) -> float:
@@ -84,12 +75,7 @@ class Residuals:
 def scatter(truth: Array, predicted: Array, target: Target) -> Scatter:
     """Plot predicted against true values.
 
-    Parameters
-    ----------
-    truth, predicted
-        (n,) values in the target's range.
-    target
-        Its range is the scale of both axes.
+    `truth` and `predicted`: (n,) values in the target's range. `target`: its range is the scale of both axes.
     """
     x, y = ((values - target.minimum) / (target.maximum - target.minimum) for values in (predicted, truth))
     thin = len(truth) > MOST_DOTS
@@ -112,14 +98,8 @@ def _density(x: Array, y: Array) -> tuple[tuple[str, tuple[tuple[int, int], ...]
 def calibration(truth: Array, predicted: Array, weights: Array, level: float) -> Calibration:
     """Compare the mean prediction and mean truth of clips with similar predictions.
 
-    Parameters
-    ----------
-    truth, predicted
-        (n,) values in the target's range.
-    weights
-        (b, n) how often each clip counts in each resample of people; without rows, there are no intervals.
-    level
-        Nominal coverage of the intervals.
+    `truth` and `predicted`: (n,) values in the target's range. `weights`: (b, n) how often each clip counts in each
+    resample of people; without rows, there are no intervals.
     """
     count = max(1, min(_MOST_BINS, len(truth) // _CLIPS_IN_BIN))
     order = np.argsort(predicted, kind="stable")
@@ -144,12 +124,8 @@ def _bin(part: NDArray[np.intp], truth: Array, predicted: Array, weights: Array,
 def residuals(truth: Array, predicted: Array, target: Target) -> Residuals:
     """Count how often predictions are too low and too high, and by how much.
 
-    Parameters
-    ----------
-    truth, predicted
-        (n,) values in the target's range.
-    target
-        The scale covers the largest residual, in steps of a tenth of the target's range.
+    `truth` and `predicted`: (n,) values in the target's range. `target`: the scale covers the largest residual, in
+    steps of a tenth of the target's range.
     """
     off = predicted - truth
     step = (target.maximum - target.minimum) / 10

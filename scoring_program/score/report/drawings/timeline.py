@@ -1,7 +1,5 @@
 """Seconds of a clip drawn as SVG: their weights, and which were hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,16 +16,8 @@ _MOST_RUNS_TOLD = 6
 def bars(weights: NDArray[np.float64]) -> str:
     """Draw weights as bars.
 
-    Parameters
-    ----------
-    weights
-        (n,) >= 0, at least one above 0.
-
-    Returns
-    -------
-    str
-        Path data for a drawing that is n wide and 100 high. If there are too many bars, neighbours are merged, with the
-        larger weight.
+    `weights`: (n,) >= 0, at least one above 0. Returns path data for a drawing that is n wide and 100 high. If there
+    are too many bars, neighbours are merged, with the larger weight.
     """
     group = -(-len(weights) // _MOST_BARS)
     path = []
@@ -42,10 +32,7 @@ def bars(weights: NDArray[np.float64]) -> str:
 def runs(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Join consecutive numbers: pairs of the first and one past the last.
 
-    Parameters
-    ----------
-    places
-        Ascending and distinct.
+    `places`: ascending and distinct.
     """
     found: list[tuple[int, int]] = []
     for place in places:

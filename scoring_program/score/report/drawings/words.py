@@ -1,7 +1,5 @@
 """A text in which the recognised cues are marked; the rest of a long text is shown on a click."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -38,7 +36,6 @@ class MarkedText:
     shown: tuple[Piece, ...]
     """Its beginning, or all of a short text."""
     rest: tuple[Piece, ...]
-    """The rest, shown on a click."""
     cut_off: bool
     """Whether the text was longer than the kept part."""
 
@@ -46,21 +43,8 @@ class MarkedText:
 def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles: Mapping[str, str]) -> MarkedText:
     """Split a text into plain words and cues.
 
-    Parameters
-    ----------
-    text
-        Any text; hidden characters are made visible here, and the template escapes markup.
-    vocabulary
-        Cues and targets of the task.
-    told
-        The parsed claims.
-    titles
-        Display names of the targets, by name.
-
-    Returns
-    -------
-    MarkedText
-        The pieces in order; together they are the stripped text, at most 5,000 characters.
+    `text`: any text; hidden characters are made visible here, and the template escapes markup. Returns the pieces in
+    order; together they are the stripped text, at most 5,000 characters.
     """
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     mentions = _joined(text, cue_mentions(text, vocabulary))
@@ -120,17 +104,8 @@ def cut_place(text: str, length: int) -> int:
     Cut after a sentence if one ends late enough, else after a word, and never inside a visible character. Show a
     slightly longer text whole, to save a click.
 
-    Parameters
-    ----------
-    text
-        Any text.
-    length
-        Approximate number of characters wanted, >= 1.
-
-    Returns
-    -------
-    int
-        In 1 .. ``1.25 * length``, or 0 for an empty text; the text's length if all of it is shown.
+    `length`: approximate number of characters wanted, >= 1. Returns a number in 1 .. ``1.25 * length``, or 0 for an
+    empty text; the text's length if all of it is shown.
     """
     if len(text) <= _HIDES_LITTLE * length:
         return len(text)

@@ -1,7 +1,5 @@
 """The gallery: a few explanations shown in full."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,9 +29,7 @@ class Card:
     clip_id: str
     """Opaque id."""
     state: str
-    """The verdict."""
     numbers: ClipNumbers
-    """The clip's axis values and measurements."""
     reasons: tuple[Reason, ...]
     """Reasons for the verdict: place, time, cues, text."""
     values: tuple[tuple[Target, float, float | None], ...]
@@ -47,15 +43,12 @@ class Card:
     timeline: Drawing | None
     """When it looked; None without weights."""
     text: MarkedText
-    """What it wrote."""
     claims: tuple[ClaimRow, ...]
-    """Cues that were tested."""
     others: tuple[str, ...]
     """Sentences about untested claims and about problems with the clip."""
     picture: str
     """The submission's picture as a ``data:`` URI, or an empty text."""
     no_picture: str
-    """Why there is no picture."""
     calls: tuple[tuple[str, str, str, str], ...]
     """(what was altered, how, how much, change), the numbers behind the drawings."""
 
@@ -87,22 +80,9 @@ def choose(
     The choice must not depend on labels, because the chosen clips would reveal something about them. Nor does it depend
     on the order of the clips.
 
-    Parameters
-    ----------
-    clip_ids
-        n ids.
-    held
-        n values of how well the explanations held up; None for a clip that cannot be shown.
-    count
-        Most clips to show, >= 0.
-    seed
-        Seed of the draw.
-
-    Returns
-    -------
-    tuple
-        Indices of the best clips, best first; of the worst, worst first; and of others, drawn at random. No clip is in
-        two groups.
+    `held`: n values of how well the explanations held up; None for a clip that cannot be shown. `count`: most clips to
+    show, >= 0. Returns indices of the best clips, best first; of the worst, worst first; and of others, drawn at
+    random. No clip is in two groups.
     """
     able = [(value, clip_ids[clip], clip) for clip, value in enumerate(held) if value is not None]
     ranked = [clip for _, _, clip in sorted(able, key=lambda one: (-one[0], one[1]))]

@@ -1,7 +1,5 @@
 """Cues of one clip: the claimed effect, and the change when the cue was made neutral."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +18,6 @@ class ClaimRow:
     """One cue: what was claimed and what was measured."""
 
     cue: str
-    """Its name."""
     claimed: str
     """Signed and rounded, or a dash."""
     claimed_sign: int
@@ -38,14 +35,7 @@ class ClaimRow:
 def claim_rows(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> tuple[ClaimRow, ...]:
     """List the cues that were made neutral, the largest claims first.
 
-    Parameters
-    ----------
-    numbers
-        Numbers of the clip.
-    claims
-        Claims of the explanation about all targets.
-    target
-        The target on which the explanation is judged; changes are shown in its range.
+    `target`: the target on which the explanation is judged; changes are shown in its range.
     """
     cues = sorted(numbers.edited, key=lambda cue: (-abs(numbers.claimed.get(cue, 0.0)), cue))
     return tuple(_row(cue, numbers, claims, target) for cue in cues)

@@ -1,7 +1,5 @@
 """The section on explanations: the gallery, the table of all clips, and summaries over all clips."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

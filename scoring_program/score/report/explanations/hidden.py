@@ -1,7 +1,5 @@
 """The second pass on one clip as drawings and numbers: hidden places and their effects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -47,14 +45,7 @@ class Drawing:
 def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Drawing | None:
     """Draw the explanation's map; None without one.
 
-    Parameters
-    ----------
-    explanation
-        The clip's explanation.
-    numbers
-        Numbers of the clip.
-    target
-        The target on which the explanation is judged; changes are shown in its range.
+    `target`: the target on which the explanation is judged; changes are shown in its range.
     """
     if explanation.space is None:
         return None
@@ -112,10 +103,7 @@ def call_rows(
 ) -> Iterator[tuple[str, str, str, str]]:
     """List the calls of a clip, without repeats; other parameters as for `place`.
 
-    Yields
-    ------
-    tuple
-        What was altered, how, how much or where, and the change of the prediction.
+    Yields what was altered, how, how much or where, and the change of the prediction.
     """
     span = target.maximum - target.minimum
     for call in (one for one in calls if not one.again):

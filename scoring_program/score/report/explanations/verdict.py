@@ -1,7 +1,5 @@
 """Whether one explanation held up, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,7 +28,6 @@ class Reason:
     state: str
     """One of `STATES`."""
     part: str
-    """The axis, in a word."""
     words: str
     """One or two sentences."""
 
@@ -60,19 +57,7 @@ def _hidden_state(numbers: ClipNumbers, kind: str) -> str:
 def reasons(
     numbers: ClipNumbers, explanation: Explanation, claims: Sequence[ClaimRow], target: Target
 ) -> tuple[Reason, ...]:
-    """Judge one explanation in words: place, time, cues and text.
-
-    Parameters
-    ----------
-    numbers
-        The clip's axis values and measurements.
-    explanation
-        The clip's explanation.
-    claims
-        Rows of its claims.
-    target
-        The target on which it is judged.
-    """
+    """Judge one explanation in words: place, time, cues and text."""
     return (
         _hidden("Place", "space", explanation.space is not None, numbers, target),
         _hidden("Time", "time", explanation.time is not None, numbers, target),

@@ -1,7 +1,5 @@
 """What to fix first: the changes with the largest gains, each with its evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -32,9 +30,7 @@ class Advice:
     points: float
     """Largest possible gain of the total."""
     sentence: str
-    """What to do."""
     evidence: str
-    """The figures behind it."""
     first: bool = False
     """Whether it must come first, because it raises a factor of the total that is near 0."""
     gain: str = ""

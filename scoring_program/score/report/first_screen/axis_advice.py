@@ -1,7 +1,5 @@
 """Advice on a low axis, with the figures behind it."""
 
-from __future__ import annotations
-
 from score.diagnostics.shortfalls import Shortfalls
 from score.report.numbers import percent
 
@@ -83,17 +81,7 @@ _OTHERWISE = {
 def axis_advice(axis: str, found: Shortfalls) -> tuple[str, str]:
     """Choose the reason with the largest share of clips or claims; the first one if shares are equal.
 
-    Parameters
-    ----------
-    axis
-        Key of its column.
-    found
-        Where the explanations lose points.
-
-    Returns
-    -------
-    tuple
-        What to do, in one sentence, and the figure behind it; the figure is empty if no share stands out.
+    Returns what to do, in one sentence, and the figure behind it; the figure is empty if no share stands out.
     """
     shares = {name: getattr(found, name) for name in _REASONS[axis]}
     if shares.get("between") is not None:

@@ -3,8 +3,6 @@
 They are computed only from numbers shown on the page, so they reveal nothing more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -23,9 +21,7 @@ class Factors:
     skill_factor: float | None
     """In [0, 1]; None if it cannot be derived, because all other factors are 0."""
     axes: Mapping[str, float]
-    """Each axis scored in this phase."""
     score: ExplanationScore
-    """Weights and power."""
 
     @property
     def mean(self) -> float:
@@ -69,14 +65,7 @@ class Factors:
 def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bool) -> Factors:
     """Split a total into its factors.
 
-    Parameters
-    ----------
-    columns
-        Value of each column, by key.
-    score
-        Weights and power of the total.
-    causes
-        Whether the phase has known causes.
+    `causes`: whether the phase has known causes.
     """
     axes = {name: columns[name] for name in AXES if name != "known_causes" or causes}
     parts = Factors(columns["coverage"], 1.0, axes, score)

@@ -1,7 +1,5 @@
 """The first screen: every score with its bar and comparisons, and a verdict in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,7 +29,6 @@ class Mark:
     kind: str
     """``chance``, or the kind of a landmark; decides the shape."""
     title: str
-    """Its name."""
     value: str
     """Its rounded score."""
     position: float
@@ -48,15 +45,12 @@ class ScoreRow:
     """One score column."""
 
     column: Column
-    """What is measured."""
     estimate: Estimate
-    """With its interval."""
     value: str
     """Rounded value."""
     interval: str
     """Rounded interval, or an empty text."""
     marks: tuple[Mark, ...]
-    """What to compare it with."""
     weight: float | None
     """Weight in the total, for an axis."""
 

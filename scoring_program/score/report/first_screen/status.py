@@ -1,7 +1,5 @@
 """How the run went, in a few facts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from score.read.outcomes import Outcomes
@@ -26,9 +24,7 @@ class StatusItem:
     """One fact about the run."""
 
     title: str
-    """Its name."""
     value: str
-    """The fact in a few words."""
     note: str
     """Detail; may be empty."""
     tone: str

@@ -1,9 +1,0 @@
-# ruff: noqa
-# mypy: ignore-errors
-from honest import Honest
-from wire import message, send
-
-
-class Model(Honest):
-    def in_load(self):
-        send(message({"op": "ready"}) + message({"op": "answer", "value": {"warmth": 1, "interview": 1}}) * 2)

@@ -1,3 +1,0 @@
-# ruff: noqa
-# mypy: ignore-errors
-from honest import Honest as Model

@@ -1,5 +1,0 @@
-# ruff: noqa
-# mypy: ignore-errors
-import time
-
-time.sleep(60)

@@ -1,4 +1,0 @@
-# ruff: noqa
-# mypy: ignore-errors
-class Modell:
-    pass

@@ -1,3 +1,0 @@
-# ruff: noqa
-# mypy: ignore-errors
-import no_such_package

@@ -1,8 +1,0 @@
-# ruff: noqa
-# mypy: ignore-errors
-class ModelA:
-    pass
-
-
-class ModelB:
-    pass
