@@ -54,6 +54,7 @@ def check_run(run: dict[str, Any], shards: int) -> None:
     assert run["duration_s"] > run["load_s"]
 
 
+@pytest.mark.slow
 def test_a_plan_of_something_else_is_refused(
     planned: Planned, small_phase: Path, crashing: Path, tmp_path: Path
 ) -> None:
@@ -72,6 +73,7 @@ def test_a_plan_of_something_else_is_refused(
         make(moved, task, crashing, MADE)
 
 
+@pytest.mark.slow
 def test_a_machine_that_has_something_else_is_told_in_one_line(planned: Planned) -> None:
     plan, _ = planned()
 
@@ -116,6 +118,7 @@ def test_results_that_are_not_the_shards_own_are_refused_by_name(planned: Planne
         plan.step(task)
 
 
+@pytest.mark.slow
 def test_a_clip_that_the_planner_cannot_read_ends_no_run(planned: Planned) -> None:
     """A single run would note a warning, and end without its second pass."""
     plan, task = planned()
@@ -132,6 +135,7 @@ def test_a_clip_that_the_planner_cannot_read_ends_no_run(planned: Planned) -> No
     assert [stage for stage, _ in plan.missing()] == ["again", "second"]
 
 
+@pytest.mark.slow
 def test_a_second_copy_must_say_the_same(planned: Planned) -> None:
     plan, _ = planned()
     for _ in range(2):
