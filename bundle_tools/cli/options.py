@@ -55,6 +55,13 @@ def add_path(parser: argparse._ActionsContainer, name: str, metavar: str, what: 
     parser.add_argument(name, metavar=metavar, type=Path, help=what, **more)
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what runs a submission's programs."""
+    parser.add_argument("--engine", choices=("process", "docker"), default="process", help="default: process")
+    parser.add_argument("--image", metavar="NAME", help="docker: default: the docker_image of competition.yaml")
+    parser.add_argument("--network", action="store_true", help="docker: give the containers network access")
+
+
 def add_bundle(parser: argparse.ArgumentParser) -> None:
     """Add `--bundle`, for commands that work on a bundle's folder."""
     add_path(parser, "--bundle", "DIR", "folder of the bundle (default: this one, else the checkout)")

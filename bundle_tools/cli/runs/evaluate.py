@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from bundle_tools.cli.options import add_command, count
+from bundle_tools.cli.options import add_command, add_path, count
 from bundle_tools.cli.runs.shard import add_making, made_by
 from bundle_tools.cluster.clusters import executor
 from bundle_tools.cluster.drive import Driver
@@ -39,17 +39,15 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         commands, "evaluate", "Evaluate submissions on all cores, with the results of `bundle run`.",
         "one.zip two.zip --phase final --out evaluated\nmy_submission --out evaluated --workers 8 --verify 3", ENDING,
     )  # fmt: skip
-    evaluate.add_argument(
-        "submissions", metavar="SUBMISSION", nargs="+", type=Path, help="a folder with model.py, or its zip"
-    )
-    evaluate.add_argument("--out", metavar="DIR", type=Path, required=True, help="results of all")
+    add_path(evaluate, "submissions", "SUBMISSION", "a folder with model.py, or its zip", nargs="+")
+    add_path(evaluate, "--out", "DIR", "results of all", required=True)
     evaluate.add_argument(
         "--verify", metavar="K", type=count, default=0, help="run K drawn shards of each again, and compare"
     )
     add_making(evaluate)
     where = evaluate.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", help="run the shards on the workers of a Dask scheduler")
-    where.add_argument("--slurm", metavar="FILE", type=Path, help="run the shards in Slurm jobs")
+    add_path(where, "--slurm", "FILE", "run the shards in Slurm jobs")
     evaluate.set_defaults(action=_evaluate)
 
 

@@ -5,7 +5,7 @@ import tempfile
 import webbrowser
 from pathlib import Path
 
-from bundle_tools.cli.options import add_command, add_path, positive
+from bundle_tools.cli.options import add_command, add_engine, add_path, positive
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.worker.docker import DockerEngine
@@ -37,10 +37,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     run.add_argument("--phase", metavar="PHASE", help="default: practice, else the first phase")
     add_path(run, "--out", "DIR", "results (default: runs/<submission>-<phase>)")
     add_path(run, "--bundle", "PATH", "folder or zip (default: this folder, else the checkout)")
-    run.add_argument("--engine", choices=("process", "docker"), default="process", help="default: process")
-    run.add_argument("--image", metavar="NAME", help="docker: default: the docker_image of competition.yaml")
+    add_engine(run)
     run.add_argument("--pull", choices=("never", "missing", "always"), default="never", help="docker: default: never")
-    run.add_argument("--network", action="store_true", help="docker: give the containers network access")
     run.add_argument("--over-limit", choices=("run", "kill"), default="run",
                      help="a job over its time limit runs on (default, as 1.25 does) or fails")  # fmt: skip
     run.add_argument("--time-limit", metavar="S", type=positive, help="seconds per job (default: the phase's limit)")

@@ -2,9 +2,8 @@
 
 import argparse
 import sys
-from pathlib import Path
 
-from bundle_tools.cli.options import add_command, count, positive, workers
+from bundle_tools.cli.options import add_command, add_engine, add_path, count, positive, workers
 from bundle_tools.cluster.plan import Plan, make
 from bundle_tools.cluster.shard import run_shard
 from bundle_tools.codabench.competition import find_root, load
@@ -30,27 +29,25 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         actions, "shard plan", "Freeze an evaluation, plan its next stage, or merge its results.",
         "my_submission.zip --phase final --out plan",
     )  # fmt: skip
-    plan.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
-    plan.add_argument("--out", metavar="PLAN", type=Path, required=True, help="folder of the plan")
+    add_path(plan, "submission", "SUBMISSION", "a folder with model.py, or its zip")
+    add_path(plan, "--out", "PLAN", "folder of the plan", required=True)
     add_making(plan)
     plan.set_defaults(action=_plan)
     run = add_command(actions, "shard run", "Run one shard; its result appears as a whole, sealed.", "plan first 0")
     key = add_command(actions, "shard key", "Print the one-time key of a shard.", "plan first 0")
     for action, does in ((run, _run), (key, _key)):
-        action.add_argument("plan", metavar="PLAN", type=Path, help=PLAN)
+        add_path(action, "plan", "PLAN", PLAN)
         action.add_argument("stage", metavar="STAGE", help="first, again, second or repeats")
         action.add_argument("index", metavar="INDEX", type=count, help="number of the shard in its stage")
         action.set_defaults(action=does)
-    run.add_argument("--out", metavar="DIR", type=Path, help="where the result appears (default: where PLAN looks)")
+    add_path(run, "--out", "DIR", "where the result appears (default: where PLAN looks)")
 
 
 def add_making(parser: argparse.ArgumentParser) -> None:
     """Add the options with which a plan is made."""
     parser.add_argument("--phase", metavar="PHASE", help="default: practice, else the first phase")
-    parser.add_argument("--bundle", metavar="DIR", type=Path, help="folder (default: this folder, else the checkout)")
-    parser.add_argument("--engine", choices=("process", "docker"), default="process", help="default: process")
-    parser.add_argument("--image", metavar="NAME", help="docker: default: the docker_image of competition.yaml")
-    parser.add_argument("--network", action="store_true", help="docker: give the containers network access")
+    add_path(parser, "--bundle", "DIR", "folder (default: this folder, else the checkout)")
+    add_engine(parser)
     parser.add_argument(
         "--workers", metavar="N", type=positive, default=workers(), help="default: this machine's cores"
     )
