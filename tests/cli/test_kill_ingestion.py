@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from score import pipeline
-from tests import warm
+from tests import mostly_slow, warm
 from tests.hostile.cases import CASES
 from tests.hostile.stage import (
     KEY,
@@ -104,7 +104,10 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
+QUICK = {"between prediction and explanation", "before a clip is closed", "before the manifest", "before the seal"}
+
+
+@pytest.mark.parametrize("place", mostly_slow(PLACES, QUICK))
 def test_scoring_after_a_kill(
     place: str, phase: Path, undisturbed: tuple[Outcome, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Planned = Callable[..., tuple[Plan, Task]]
 
 
+@pytest.mark.slow
 def test_two_workers_leave_the_files_of_one_run(
     small_phase: Path, crashing: Path, sealing: Path, one_run: Outcome, tmp_path: Path
 ) -> None:
@@ -96,6 +97,7 @@ def test_a_machine_that_has_something_else_is_told_in_one_line(planned: Planned)
         run_shard(plan.folder, "first", 9, plan.done, bytes(32))
 
 
+@pytest.mark.slow
 def test_results_that_are_not_the_shards_own_are_refused_by_name(planned: Planned) -> None:
     plan, task = planned()
     for index in range(2):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.confined.processor import SHORT_OF_TIME
+from tests import mostly_slow
 from tests.hostile.cases import CASES, EXIT_CODES, ISOLATION_LEVELS, Case, Verdict, read_case
 from tests.hostile.stage import KEY, LIMITS, MEMORY_MB, Played, Stage, play, score, set_stage
 from tests.hostile.together import plays_alone
@@ -35,11 +36,32 @@ def machines_tier(honest: Outcome) -> str:
 
 
 ALONE = [case for case in CASES.values() if plays_alone(case)]
+QUICK = [
+    "answers_before_it_is_asked",
+    "bad_file_names",
+    "brings_metadata_yaml",
+    "dies_again_and_again",
+    "empty_archive",
+    "finds_what_it_left",
+    "forges_a_load_failure",
+    "forges_its_sandbox",
+    "frames_of_the_next_clips",
+    "import_hangs",
+    "metaclass_lies",
+    "no_model",
+    "plants_results",
+    "shadows_ours",
+    "shared_memory_hog",
+    "too_many_files",
+    "truncates_the_frames",
+    "wrong_case",
+]
+"""What `make test` tries, too."""
 
 
-@pytest.mark.parametrize("case", ALONE, ids=lambda case: case.name)
-def test_verdict(case: Case, short_phase: Path, honest: Played, tmp_path: Path) -> None:
-    check(case, machines_tier(honest), short_phase, honest, tmp_path)
+@pytest.mark.parametrize("name", mostly_slow([case.name for case in ALONE], QUICK))
+def test_verdict(name: str, short_phase: Path, honest: Played, tmp_path: Path) -> None:
+    check(CASES[name], machines_tier(honest), short_phase, honest, tmp_path)
 
 
 @pytest.mark.slow

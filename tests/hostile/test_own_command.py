@@ -30,6 +30,7 @@ def closed(short_phase: Path, honest: Played, tmp_path_factory: pytest.TempPathF
     return stage.app
 
 
+@pytest.mark.slow
 def test_it_is_swept_all_the_same(closed: Path, honest: Played) -> None:
     left = {path.name for path in (closed / "output").iterdir()}
     assert left == {path.name for path in honest.folder.iterdir()} | {"metadata"}

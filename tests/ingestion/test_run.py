@@ -15,7 +15,7 @@ import cv2
 import psutil
 import pytest
 
-from tests import there
+from tests import mostly_slow, there
 from tests.ingestion.clips import write_clip
 from tests.ingestion.conftest import (
     ONCE,
@@ -295,6 +295,7 @@ class Model:
     assert [line["text"] for line in outcome.lines("explanations.jsonl")] == ["All frames are as they were."] * 3
 
 
+@pytest.mark.slow
 def test_the_log_is_short_however_many_clips_fail(numbered_clip: Path, tmp_path: Path) -> None:
     short = write_clip(tmp_path / "short.mp4", 3)
     folder = write_phase(tmp_path / "input", [short] * 260, ONCE)
@@ -370,7 +371,7 @@ def test_predictions_do_not_depend_on_the_order_of_clips(numbered_clip: Path, tm
     assert list(forward) == list(backward)[::-1]
 
 
-@pytest.mark.parametrize("odd", ["gone", "ascii", *(["full"] if FULL.exists() else [])])
+@pytest.mark.parametrize("odd", mostly_slow(["gone", "ascii", *(["full"] if FULL.exists() else [])], ["gone"]))
 def test_a_log_that_cannot_be_printed_changes_nothing(odd: str, phase: Path, tmp_path: Path) -> None:
     submission, output = tmp_path / "submission", tmp_path / "output"
     submission.mkdir()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit import main
-from tests import warm
+from tests import mostly_slow, warm
 from tests.fewer import ask_once, keep_clips
 from tests.kit.conftest import FORKING, unpack
 
@@ -123,7 +123,9 @@ def test_a_look_tells_first_what_is_needed(fault: str, tmp_path: Path, capsys: p
     assert code == printed.count("error: ")
 
 
-@pytest.mark.parametrize("fault", RUN)
+@pytest.mark.parametrize(
+    "fault", mostly_slow(RUN, {"an error at import", "a call that takes too long", "a target too few"})
+)
 def test_a_run_tells_first_what_is_needed(fault: str, kit: Path, tmp_path: Path) -> None:
     files, sentence = RUN[fault]
     ended = warm.run(FORKING, ["kit.py", "check", write(files, tmp_path), "--run", "1"], cwd=kit)

@@ -97,6 +97,7 @@ def test_no_clips_are_no_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected a whole number, at least 1; found '0'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
     shutil.copytree(kit / "template", kit / "mine")
     (kit / "mine/.notes").write_text("x", "utf-8")

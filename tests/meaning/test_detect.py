@@ -18,7 +18,7 @@ from benchmarks.detect.shown import Shown, exchanged_calls, filmed_calls
 from bundle_tools.synthetic.clip import FPS
 from ingest.media.altered.draws import Draws
 from ingest.settings import Task, read_task
-from tests import ROOT
+from tests import ROOT, mostly_slow
 from tests.stills import hold_pictures
 
 PEOPLE, CALLS = 15, 4
@@ -61,7 +61,7 @@ def sample_of(shift: float, seed: int = 0) -> Sample:
     return Sample([seen(call) for call in range(len(altered))], altered, person)
 
 
-@pytest.mark.parametrize("detector", detectors.DETECTORS)
+@pytest.mark.parametrize("detector", mostly_slow(detectors.DETECTORS, ["by hand"]))
 def test_a_detector_finds_what_is_there_and_nothing_else(detector: str) -> None:
     there, nothing = sample_of(6.0), sample_of(0.0)
     assert area(there, scores(there, detector)).value > 0.95

@@ -89,6 +89,7 @@ def test_groups_stay_on_the_side_of_the_reference(made: Path) -> None:
             assert path.is_dir() or b"Caucasian" not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_folder_makes_a_bundle_without_a_finding(made: Path, tmp_path: Path) -> None:
     for name in ("competition.yaml", "logo.png"):
         shutil.copy(ROOT / name, tmp_path / name)

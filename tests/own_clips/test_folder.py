@@ -108,6 +108,7 @@ def test_phases_are_dated_and_limited(bundle: Path) -> None:
     assert (practice.get("hide_output"), final["hide_output"]) == (None, True)
 
 
+@pytest.mark.slow
 def test_an_organiser_can_rank_by_explanations_and_is_warned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -180,6 +181,7 @@ def test_cells_that_were_merged_are_told_as_such(tmp_path: Path) -> None:
     assert str(told.value).count("Cells that were merged in a spreadsheet are empty") == 2
 
 
+@pytest.mark.slow
 def test_its_kit_runs_its_template_and_the_columns_follow_the_settings(bundle: Path, tmp_path: Path) -> None:
     kit, out = bundle / "starting_kit", tmp_path / "runs/template"
     done = warm.run(kit / "kit.py", ["run", kit / "template", "--clips", "2"], cwd=tmp_path)

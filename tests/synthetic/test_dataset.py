@@ -50,6 +50,7 @@ def test_a_small_set_has_every_file_and_is_the_same_twice(tmp_path: Path, monkey
     assert steps == [(1, 1)] * 2
 
 
+@pytest.mark.slow
 def test_a_phase_is_replaced_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hold_pictures(monkeypatch)
     for folder in ("clips", "copies"):

@@ -72,6 +72,7 @@ def test_totals_are_those_of_the_scoring_program(
             assert low < run["total"] < high
 
 
+@pytest.mark.slow
 def test_a_process_that_knows_no_scoring_program_takes_the_bundles(field: Path) -> None:
     words = ["compare", str(field / "good"), str(field / "words"), "--bundle", str(field), "--resamples", "20"]
     command = [sys.executable, "-m", "bundle_tools.cli.main", *words]

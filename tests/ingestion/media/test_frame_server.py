@@ -183,6 +183,7 @@ def test_blocks_are_used_again_and_large_ones_not_hoarded() -> None:
     assert pool.bytes_in_use == 0
 
 
+@pytest.mark.slow
 def test_small_readings_do_not_pile_up(server: FrameServer, clips: list[ClipSource]) -> None:
     """Each has a file descriptor, of which a process may have a thousand."""
     server.begin(clips[0], [])

@@ -22,6 +22,7 @@ from ingest.probes.run import ProbePass
 from ingest.record.results import Results
 from ingest.record.stats import RunStats
 from ingest.settings import Task, read_task
+from tests import mostly_slow
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, run_program, run_script, write_phase
 
@@ -265,7 +266,7 @@ CAUSES = {
 }
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize("cause", mostly_slow(CAUSES, {"an exception", "explain"}))
 def test_why_altered_clips_have_no_answer_is_told_with_what_to_do(ingest: Ingest, filmed: Path, cause: str) -> None:
     method, statement, said, more, fix = CAUSES[cause]
     count, late = "self.n = getattr(self, 'n', 0) + 1", f"if self.n > 6: {statement}"

@@ -168,6 +168,7 @@ def test_any_file_name_can_be_recorded(tmp_path: Path, phase: Path) -> None:
     assert "\x1b" not in outcome.printed + (outcome.folder / "log.txt").read_text()
 
 
+@pytest.mark.slow
 def test_folders_inside_folders_without_end_are_the_submissions_fault(tmp_path: Path) -> None:
     submission = tmp_path / "submission"
     submission.mkdir()

@@ -151,8 +151,11 @@ def test_a_page_that_would_be_too_large_shows_fewer_explanations_and_says_so(
     "environment",
     [
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONHASHSEED": "1", "TZ": "America/St_Johns"},
-        {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": "2", "PYTHONOPTIMIZE": "2"},
-        {"LANG": "tr_TR.UTF-8", "TZ": "Pacific/Kiritimati"},
+        pytest.param(
+            {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": "2", "PYTHONOPTIMIZE": "2"},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param({"LANG": "tr_TR.UTF-8", "TZ": "Pacific/Kiritimati"}, marks=pytest.mark.slow),
     ],
 )
 def test_locale_time_zone_and_hash_seed_change_no_byte(tmp_path: Path, environment: dict[str, str]) -> None:
