@@ -12,19 +12,19 @@ import pytest
 from tests import warm
 
 BUDGETS_S = {
-    "challenge": 44,
-    "cli": 30,
-    "cluster": 26,
-    "codabench": 38,
-    "hostile": 66,
+    "challenge": 46,
+    "cli": 28,
+    "cluster": 10,
+    "codabench": 34,
+    "hostile": 52,
     "ingestion": 76,
-    "kit": 22,
-    "meaning": 8,
-    "own_clips": 24,
-    "pages": 8,
-    "scoring": 75,
+    "kit": 18,
+    "meaning": 6,
+    "own_clips": 16,
+    "pages": 4,
+    "scoring": 68,
     "solutions": 12,
-    "synthetic": 26,
+    "synthetic": 20,
 }
 """Processor seconds that a folder may take in `make test`."""
 MOST_EXPENSIVE = 10

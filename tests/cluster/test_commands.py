@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,13 @@ def test_two_submissions_get_their_rows_and_the_scores_of_one_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bundle = copy_with(ROOT, tmp_path / "bundle", 1, *TOP_LEVEL)
-    models = [bundle / "solutions" / name for name in ("constant", "cue_reader")]
+    constant = bundle / "solutions" / "constant"
+    models = [constant, shutil.copytree(constant, tmp_path / "again")]
     options = ["--bundle", str(bundle), "--phase", "practice"]
     assert main(["evaluate", *map(str, models), "--out", str(tmp_path / "all"), "--workers", "2", *options]) == 0
     assert capsys.readouterr().out.count("Leaderboard row (Practice)") == 2
     assert main(["run", str(models[1]), "--out", str(tmp_path / "one"), *options]) == 0
-    outs = tmp_path / "one", tmp_path / "all" / "cue_reader"
+    outs = tmp_path / "one", tmp_path / "all" / "again"
     single, merged = (json.loads((out / "scoring_output" / "scores.json").read_text()) for out in outs)
     assert single.pop("duration_s") > 0
     assert merged.pop("duration_s") > 0
