@@ -37,6 +37,7 @@ def test_it_is_swept_all_the_same(closed: Path, honest: Played) -> None:
     assert json.loads((closed / "output" / "run.json").read_text())["status"] == "complete"
 
 
+@pytest.mark.slow
 def test_scoring_believes_no_record_beside_which_it_ran(short_phase: Path, closed: Path, tmp_path: Path) -> None:
     stage = set_stage(tmp_path / "app", short_phase, CASES["honest_model"])
     shutil.rmtree(stage.output)

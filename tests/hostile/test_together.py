@@ -72,7 +72,7 @@ def played(
     return Play(cases, short_phase, machines_tier(honest), tmp_path_factory.mktemp("together"))
 
 
-LONG_RUN = {group: [pytest.mark.slow] if group in WEAKER else [] for group in CALL_S}
+LONG_RUN = {group: [] if group == "others" else [pytest.mark.slow] for group in CALL_S}
 GROUPS = [pytest.param(group, marks=marks) for group, marks in LONG_RUN.items()]
 ALL = [
     pytest.param(case, group, id=f"{case.name}-{group}", marks=marks)

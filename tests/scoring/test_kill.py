@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests import ROOT, warm
+from tests import ROOT, mostly_slow, warm
 from tests.scoring.conftest import Outcome, run_scoring
 from tests.scoring.factory import Case, honest_probes, make_case, make_input, write_manifest
 from tests.scoring.pages import Page
@@ -130,7 +130,7 @@ CUTS: dict[str, Callable[[bytes], int]] = {
 }
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("name", mostly_slow(RECORDS, ["clips.jsonl", "predictions.csv"]))
 @pytest.mark.parametrize("place", CUTS)
 def test_records_cut_off_cost_the_clips_behind_the_cut_and_no_more(tmp_path: Path, name: str, place: str) -> None:
     case = make_case(clips=5)

@@ -73,7 +73,14 @@ def test_a_measurement_follows_its_cue(
     assert change[NAMES.index(feature)] * sign > 1
 
 
-@pytest.mark.parametrize(("part", "cue"), [("mouth", "smile"), ("eyes", "gaze"), ("hand", "motion")])
+@pytest.mark.parametrize(
+    ("part", "cue"),
+    [
+        ("mouth", "smile"),
+        pytest.param("eyes", "gaze", marks=pytest.mark.slow),
+        pytest.param("hand", "motion", marks=pytest.mark.slow),
+    ],
+)
 def test_what_is_called_calm_is_what_an_exchange_shows(spec: ClipSpec, part: str, cue: str, reader: Solution) -> None:
     """The explanation says how far the prediction moves if nothing happens there: hold it to what really happens."""
     lively = replace(spec, cues=replace(spec.cues, smile=0.95, gaze=0.05, motion=0.95))

@@ -38,6 +38,7 @@ def test_a_mixture_is_drawn_to_the_pixel(member: Member) -> None:
         np.testing.assert_array_equal(frame, drawn.draw(index))
 
 
+@pytest.mark.slow
 def test_no_two_outlines_meet() -> None:
     for member in plan("final", clips=10, seed=5):
         for one, other in combinations(parts_of(member.spec), 2):

@@ -50,6 +50,7 @@ def cells(spec: ClipSpec) -> dict[str, Mask]:
     return occupied(spec)
 
 
+@pytest.mark.slow
 def test_a_cue_is_where_it_is_drawn(spec: ClipSpec, cells: dict[str, Mask]) -> None:
     scene = scene_of(spec)
     rows, columns = np.mgrid[0:ROWS, 0:COLUMNS] * 40 + 20

@@ -241,6 +241,7 @@ def test_everything_but_data_is_refused_by_its_name(name: str) -> None:
     assert said in str(refused.value)
 
 
+@pytest.mark.slow
 def test_nothing_is_hashed_that_could_be_deep() -> None:
     """The hash of a tuple in a tuple, a million times, ends the process."""
     deep: tuple[Any, ...] = ()

@@ -90,6 +90,7 @@ def test_a_text_alone_can_be_grounded(tmp_path: Path) -> None:
     assert found(tmp_path / "again", case) == RightReasons(0, 8, 0, 0)
 
 
+@pytest.mark.slow
 def test_exact_claims_are_grounded_and_chance_is_not(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     assert grounded(tmp_path / "exact", true) == 1

@@ -76,7 +76,7 @@ VALUES = st.recursive(
 )
 LABELLED = Reference(("c1",), np.zeros(1, np.int64), ("p1",), np.zeros((1, 6)))
 DEEP = b"[" * 100_000
-RAW = [
+RAW: list[Any] = [
     b"",
     b"\x00",
     b"\xff\xfe{\x00}\x00",
@@ -89,9 +89,9 @@ RAW = [
     b'{"a": "\\ud800"}',
     b"{" + b" " * 5_000_000 + b"}",
     b"\xef\xbb\xbf{}",
-    b"a,b\n" * 50_000,
+    pytest.param(b"a,b\n" * 50_000, marks=pytest.mark.slow),
     b'"' + b"x" * 1_000_000,
-    b"\n" * 100_000,
+    pytest.param(b"\n" * 100_000, marks=pytest.mark.slow),
     b"\r" * 100_000,
 ]
 
