@@ -12,8 +12,8 @@ COMPILED = PYTHONDONTWRITEBYTECODE=
 ARGS =
 
 .DEFAULT_GOAL := help
-lint: WITH = lint
-test-all: WITH = browser cluster
+lint format: WITH = lint
+test-all: WITH = browser cluster lint
 screenshots: WITH = browser
 .PHONY: help setup demo test test-all check build lint format screenshots bench lock clean
 
