@@ -62,6 +62,7 @@ lock: setup ## lock the newest versions of all packages
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock scoring_program/requirements.in -o scoring_program/requirements.lock
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock --extra dev pyproject.toml -o requirements/dev.lock
 	for group in browser cluster lint; do $(COMPILE) --upgrade -c requirements/dev.lock requirements/$$group.in -o requirements/$$group.lock || exit; done
+	$(COMPILE:--universal=--python-platform x86_64-manylinux_2_28) --upgrade -c ingestion_program/requirements.lock requirements/gpu.in -o requirements/gpu.lock
 
 clean: ## remove what the commands made, except .venv
 	rm -rf build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

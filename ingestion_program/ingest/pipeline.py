@@ -17,7 +17,7 @@ from ingest.errors import IngestionError, Problem, disk_full
 from ingest.lanes.asker import Asker
 from ingest.lanes.lane import Lane
 from ingest.lanes.pool import Lanes
-from ingest.lanes.room import workers_for
+from ingest.lanes.room import has_gpu, workers_for
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.model.process import ModelProcess
@@ -205,6 +205,10 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
 def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> Asker:
     """Return what asks the submission's model: one process, or as many as there is room for."""
     workers = min(workers_for(task.limits.workers, task.limits.memory_mb), max(1, len(this.footage.clips)))
+    if task.environment == "gpu" and not has_gpu():
+        found, fix = "no GPU", "use a queue whose workers have one; at home, a model that needs one fails"
+        gpu = Problem("gpu_missing", "run", "this machine", found, "a GPU", fix, severity="warning", fault="organiser")
+        this.stats.warn([gpu], this.log)
     siblings = Siblings(workers)
     lanes = [
         Lane(

@@ -183,6 +183,8 @@ class Task:
     explanation: ExplanationFormat
     feedback: FeedbackSettings
     isolation: Isolation = Isolation()
+    environment: Literal["cpu", "gpu"] = "cpu"
+    """What models may count on: `gpu` is a promise that workers have one."""
     copies_file: Annotated[str | None, Key("copies")] = None
     """Path of the list of rendered copies; None if there are none."""
     exchanges_file: Annotated[str | None, Key("exchanges")] = None

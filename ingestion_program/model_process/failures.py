@@ -2,6 +2,7 @@
 
 import errno
 import linecache
+import os
 import socket
 import traceback
 from pathlib import Path
@@ -17,7 +18,9 @@ OF_KIND: dict[type[BaseException], str] = {
     MemoryError: "use less memory",
     RecursionError: "end the recursion",
 }
-CPU_ONLY = ("cuda", "nvidia driver", "no gpu")
+OF_A_GPU = ("cuda", "nvidia driver", "no gpu")
+GPUS = ("/dev/nvidiactl", "/dev/kfd")
+"""Device files that a machine with a GPU has."""
 
 
 def describe(error: BaseException) -> str:
@@ -66,8 +69,10 @@ def advise(error: BaseException) -> str:
         return "close files: at most 256 may be open"
     if isinstance(error, ValueError) and "read-only" in text:
         return "frames are read-only: call .copy() before you change one"
-    if any(word in text for word in CPU_ONLY):
-        return "do not rely on a GPU: use the CPU, and load weights with map_location='cpu'"
+    if any(word in text for word in OF_A_GPU):
+        if not any(map(os.path.exists, GPUS)):
+            return "there is no GPU here: use the CPU, and load weights with map_location='cpu'"
+        return "the GPU's memory is full: use less of it" if "out of memory" in text else ""
     return ""
 
 

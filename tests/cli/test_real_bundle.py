@@ -217,6 +217,7 @@ MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
     ],
     check_data: [
         ("data-version", edit(REFERENCE + "task.yaml", r"^data_version: .*$", "data_version: other-7")),
+        ("data-gpu", edit(INPUT + "task.yaml", r"\A", "environment: gpu\n")),
         ("data-challenge", edit("competition.yaml", r"^title: .*$", "title: Second Impressions")),
         ("data-targets", edit(INPUT + "task.yaml", r"name: interview", "name: invitation")),
         ("data-time-limit", edit(INPUT + "task.yaml", r"time_limit_s: \d+", "time_limit_s: 900")),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,13 @@ def test_wheels_of_the_bundle_are_installed_with_their_hashes_checked(
     assert sys.path[0] == str(folder)
     assert not list(folder.rglob("*.pyc"))
     shutil.rmtree(folder)
+
+
+def test_an_image_for_gpus_has_the_versions_of_all_others() -> None:
+    locks = (ROOT / name for name in ("ingestion_program/requirements.lock", "requirements/gpu.lock"))
+    shared, with_gpu = (dict(re.findall(r"(?m)^([\w.-]+)==([^ ;]+)", lock.read_text())) for lock in locks)
+    assert {name for name in shared if with_gpu.get(name) != shared[name]} == {"onnxruntime"}
+    assert with_gpu["onnxruntime-gpu"] == shared["onnxruntime"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import cv2
 import psutil
 import pytest
 
+from ingest.lanes.room import has_gpu
 from tests import mostly_slow, there
 from tests.ingestion.clips import write_clip
 from tests.ingestion.conftest import (
@@ -241,6 +242,15 @@ def test_the_same_failure_on_every_clip_is_no_result(ingest: Ingest) -> None:
     first = outcome.lines("clips.jsonl")[0]["problems"][0]
     assert first["found"] in problem["found"]
     assert first["fix"] in problem["fix"]
+
+
+@pytest.mark.skipif(has_gpu(), reason="this machine has a GPU")
+def test_a_promised_gpu_that_is_missing_is_told(numbered_clip: Path, tmp_path: Path) -> None:
+    folder = write_phase(tmp_path / "input", [numbered_clip], {**SETTINGS, "environment": "gpu"})
+    (tmp_path / "submission").mkdir()
+    (tmp_path / "submission" / "model.py").write_text(model_source())
+    outcome = run_program(folder, tmp_path / "submission", tmp_path / "output")
+    assert (outcome.exit_code, outcome.run_codes()) == (0, ["gpu_missing"])
 
 
 def test_time_runs_out_in_an_orderly_way(numbered_clip: Path, tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ VALUES: dict[str, Value] = {
     "call_s": _setting("limits", "call_s"),
     "restarts": _setting("limits", "restarts"),
     "memory_gb": _optional_limit("memory_mb", 1024),
+    "gpu": lambda phase: "a" if phase.input_settings.get("environment") == "gpu" else "no",
     "submission_mb": _optional_limit("submission_mb"),
     "submission_files": _optional_limit("submission_files"),
     "cues": lambda phase: ", ".join(f"`{cue}`" for cue in phase.setting("explanation", "evidence", "cues")),

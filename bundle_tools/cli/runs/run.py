@@ -39,6 +39,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_path(run, "--bundle", "PATH", "folder or zip (default: this folder, else the checkout)")
     add_engine(run)
     run.add_argument("--pull", choices=("never", "missing", "always"), default="never", help="docker: default: never")
+    run.add_argument("--gpus", metavar="WHICH", help="docker: GPUs for the containers, such as all")
     run.add_argument("--over-limit", choices=("run", "kill"), default="run",
                      help="a job over its time limit runs on (default, as 1.25 does) or fails")  # fmt: skip
     run.add_argument("--time-limit", metavar="S", type=positive, help="seconds per job (default: the phase's limit)")
@@ -63,9 +64,13 @@ def _run_in(root: Path, arguments: argparse.Namespace) -> int:
     out: Path = arguments.out or Path("runs") / f"{submission.resolve().stem}-{phase.slug}"
     engine: Engine = ProcessEngine()
     if arguments.engine == "docker":
-        engine = DockerEngine(arguments.image or competition.docker_image, arguments.network, arguments.pull)
-    elif arguments.image is not None:
-        say("WARNING: --image is ignored: the process engine runs no container. Add --engine docker.")
+        engine = DockerEngine(
+            arguments.image or competition.docker_image, arguments.network, arguments.pull, arguments.gpus
+        )
+    else:
+        for name in ("image", "gpus"):
+            if getattr(arguments, name) is not None:
+                say(f"WARNING: --{name} is ignored: the process engine runs no container. Add --engine docker.")
     limit = limit_of(competition, phase, kill=arguments.over_limit == "kill", override_s=arguments.time_limit)
     verdicts = run_submission(competition, phase, submission, out, engine, limit, arguments.data)
     alone = len(verdicts) == 1

@@ -33,6 +33,8 @@ class DockerEngine:
     """Whether the containers reach the network; the worker allows it unless its owner forbids it."""
     pull: Pull = "never"
     """Whether to fetch the image first; the worker always does."""
+    gpus: str | None = None
+    """Which GPUs the containers see, as `docker run --gpus` takes it; none without it."""
 
     def prepare(self) -> list[str]:
         """Fetch the image if asked, and check how it starts.
@@ -88,6 +90,8 @@ class DockerEngine:
         flags = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--userns", "host", "--shm-size", "64m"]
         if not self.network:
             flags += ["--network", "none"]
+        if self.gpus is not None:
+            flags += ["--gpus", self.gpus]
         if container.told is not None:
             flags.append("--interactive")
         for variable, value in ENVIRONMENT.items():

@@ -17,6 +17,11 @@ GRAPHICS = ("nvidia[0-9]*", "kfd")
 """Device files of GPUs. They have their own memory, and no setting says how much of it a model takes."""
 
 
+def has_gpu() -> bool:
+    """Tell whether this machine, or container, has a GPU of NVIDIA or AMD."""
+    return any(any(DEVICES.glob(name)) for name in GRAPHICS)
+
+
 def workers_for(wanted: int | None, memory_mb: int) -> int:
     """Return how many models may run side by side, at least one.
 
@@ -28,7 +33,7 @@ def workers_for(wanted: int | None, memory_mb: int) -> int:
         Memory limit of each model, MB.
     """
     if wanted is None:
-        wanted = 1 if any(any(DEVICES.glob(name)) for name in GRAPHICS) else cores()
+        wanted = 1 if has_gpu() else cores()
     container, free_mb = limits(), _free_memory_mb()
     room = [wanted, (shutil.disk_usage(tempfile.gettempdir()).free >> 20) // (2 * SCRATCH_MB)]
     for memory in (container["memory_mb"], free_mb):

@@ -1,6 +1,6 @@
 """The seal: only a program with the bundle's key can write a manifest with a valid seal.
 
-The builder puts one fresh key into both programs. A bundle zipped by hand has no key, so its results are unsealed.
+The builder puts the same key into both programs. A bundle zipped by hand has no key, so its results are unsealed.
 """
 
 import hashlib

@@ -30,6 +30,8 @@ def test_containers_get_the_workers_flags(tmp_path: Path) -> None:
         assert f" {flags} " in line
     assert command[-4:] == ["image:1", "python3", "x.py", ">"]
     assert "--network" not in DockerEngine("image:1", network=True).command(container, "name")
+    assert "--gpus" not in command
+    assert " --gpus all " in " ".join(DockerEngine("image:1", gpus="all").command(container, "name"))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from model_process import failures
 from model_process.failures import describe, location
 from model_process.loading import LoadFailure, load_model, runs_alone
 
@@ -114,6 +115,15 @@ def test_what_is_said_of_a_source_that_cannot_be_loaded(name: str, tmp_path: Pat
     assert [field for field, words in said.items() if words.lower() not in report[field].lower()] == []
     # Not what happens to be installed on this machine.
     assert "hypothesis" not in " ".join(report.values())
+
+
+def test_advice_about_gpus_fits_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = RuntimeError("CUDA out of memory. Tried to allocate 9 GiB")
+    monkeypatch.setattr(failures, "GPUS", ("/dev/none",))
+    assert "no GPU here" in failures.advise(full)
+    monkeypatch.setattr(failures, "GPUS", ("/dev/null",))
+    assert failures.advise(full) == "the GPU's memory is full: use less of it"
+    assert failures.advise(RuntimeError("CUDA error: invalid device function")) == ""
 
 
 def test_a_broken_module_beside_the_model_is_named(tmp_path: Path) -> None:

@@ -58,6 +58,10 @@ def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference:
         effect = "Reports and their citation line show a different name than the competition."
         fix = "Write the title here too, and look for the old name in pages and starting kit."
         yield Finding("data-challenge", "warning", reference.at(SETTINGS), what, effect, fix)
+    if given.get("environment") == "gpu" and draft.keys.queue is None:
+        what = "environment: gpu, and no queue in competition.yaml."
+        effect = "Workers of Codabench's default queue have no GPU."
+        yield Finding("data-gpu", "warning", where, what, effect, "Name a queue whose workers have one.")
     limit = inputs.section("limits").get("time_limit_s")
     for phase in draft.keys.phases:
         allowed = phase.execution_time_limit or DEFAULT_TIME_LIMIT_S

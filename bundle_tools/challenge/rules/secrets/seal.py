@@ -16,7 +16,7 @@ SHORTEST_KEY = 16
 # The format that both programs accept, apart from surrounding white space.
 KEY = re.compile(rb"[0-9a-f]{64}")
 EFFECT = "Anybody with the key can forge a run that scoring accepts."
-FIX = "Delete it there and build again: `bundle build` makes a new key."
+FIX = "Delete it there, and make a new key: `bundle build --new-key`."
 
 
 def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
