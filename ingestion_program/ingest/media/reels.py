@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -38,6 +38,17 @@ class _Reel:
     """See `Reader.last_good`."""
     error: UnreadableClip | None = None
     """Why the file cannot be decoded."""
+
+
+class Showing(Protocol):
+    """A call that shows frames."""
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that are decoded."""
+
+    def shown(self, wanted: Indices) -> Indices:
+        """Return which frames of the files are shown instead of `wanted`."""
 
 
 class Reels:

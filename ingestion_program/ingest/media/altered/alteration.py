@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from ingest.media.altered.jitter import Jitter
     from ingest.media.altered.material import Material
     from ingest.media.altered.region import Region
+    from ingest.media.reels import Indices
     from ingest.media.sound import Sound
     from ingest.media.video import ClipFacts
     from ingest.settings import Operator
-
-Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

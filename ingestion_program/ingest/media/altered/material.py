@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ingest.media.altered.alteration import Alteration, Indices
+    from ingest.media.reels import Indices, Showing
     from ingest.media.sound import Sound
     from ingest.media.video import ClipFacts, Frame, Reader
 
@@ -44,10 +44,10 @@ class Material:
         self.path = path
         """The video file."""
         self._reading = RLock()
-        self._calls: Sequence[Alteration] = ()
+        self._calls: Sequence[Showing] = ()
         self._reels: Reels | None = None
 
-    def share(self, calls: Sequence[Alteration]) -> None:
+    def share(self, calls: Sequence[Showing]) -> None:
         """Decode frames once for all of these calls from now on."""
         self._calls = calls
 
