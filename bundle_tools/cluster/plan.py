@@ -2,7 +2,6 @@
 
 import fcntl
 import hashlib
-import hmac
 import json
 import secrets
 import shutil
@@ -19,11 +18,11 @@ from bundle_tools.codabench.worker import CannotStart
 from bundle_tools.codabench.worker.docker import DockerEngine
 from bundle_tools.codabench.worker.engine import Container, Engine, ProcessEngine
 from bundle_tools.errors import BundleError
+from ingest.record.seal import KEY_FILE
+from ingest.shards import STAGES
+from ingest.shards.names import CUT, DONE, PLAN, PLANNED, WORK, identity, shard_key
 
-MADE = "made.json"
-SECRET, SEAL_KEY = "secret.key", "seal.key"
-PLANNED = 3
-"""Exit code of `ingest.shards plan` while shards must be run."""
+MADE, SECRET = "made.json", "secret.key"
 Shard = tuple[str, int]
 """Stage and index."""
 
@@ -43,7 +42,7 @@ class Plan:
     @property
     def done(self) -> Path:
         """Where the results of shards are expected."""
-        return self.shards / "done"
+        return self.shards / DONE
 
     @property
     def merged(self) -> Path:
@@ -59,7 +58,7 @@ class Plan:
     @property
     def name(self) -> str:
         """Hash of all that it freezes."""
-        return hashlib.sha256(json.dumps(self._read("shards/plan.json"), sort_keys=True).encode()).hexdigest()[:16]
+        return identity(self._read(f"shards/{PLAN}"))
 
     def engine(self) -> Engine:
         """Return what runs its programs."""
@@ -76,17 +75,17 @@ class Plan:
         return bool(self.made) and (self.folder / SECRET).is_file()
 
     def key(self, stage: str, index: int) -> bytes:
-        """Return the key of one shard; see `ingest.shards.sealed.shard_key`."""
-        message = f"{self.name} {stage} {index}".encode()
+        """Return the key of one shard."""
+        name = self.name
         try:
             secret = bytes.fromhex((self.folder / SECRET).read_text("ascii"))
         except OSError:
             raise BundleError(f"{self.folder}: no {SECRET} here. Pass the shard's key on standard input.") from None
-        return hmac.new(secret, message, hashlib.sha256).digest()
+        return shard_key(secret, name, stage, index)
 
     def cut(self) -> list[Shard]:
         """Return all shards so far, the longest of a stage first."""
-        stages = [stage for stage in ("first", "again", "second", "repeats") if self._cut(stage).is_file()]
+        stages = [stage for stage in STAGES if self._cut(stage).is_file()]
         return [(stage, index) for stage in stages for index in range(len(json.loads(self._cut(stage).read_bytes())))]
 
     def missing(self) -> list[Shard]:
@@ -126,7 +125,7 @@ class Plan:
     @property
     def name_or_new(self) -> str:
         """The plan's name for containers, also before it is frozen."""
-        return self.name if (self.shards / "plan.json").is_file() else "new"
+        return self.name if (self.shards / PLAN).is_file() else "new"
 
     @contextmanager
     def held(self, *, sweep: bool = False) -> Iterator[None]:
@@ -137,7 +136,7 @@ class Plan:
             except OSError:
                 raise BundleError(f"{self.folder}: another `bundle evaluate` is at work here.") from None
             if sweep:
-                left = [*self.folder.glob(".*-*"), *self.done.glob(".*"), *(self.shards / "work").glob(".*")]
+                left = [*self.folder.glob(".*-*"), *self.done.glob(".*"), *(self.shards / WORK).glob(".*")]
                 for folder in left:
                     shutil.rmtree(folder, ignore_errors=True)
                 engine = self.engine()
@@ -146,7 +145,7 @@ class Plan:
             yield
 
     def _cut(self, stage: str) -> Path:
-        return self.shards / "work" / stage / "cut.json"
+        return self.shards / WORK / stage / CUT
 
     def _read(self, name: str) -> Any:  # noqa: ANN401 - from JSON
         try:
@@ -192,12 +191,12 @@ def make(folder: Path, task: Task, submission: Path, made: dict[str, Any], data:
     try:
         place(program, unfinished / "program", unfinished / "program.zip")
         place(submission, unfinished / "submission", unfinished / "submission.zip")
-        (unfinished / "program" / SEAL_KEY).unlink(missing_ok=True)
+        (unfinished / "program" / KEY_FILE).unlink(missing_ok=True)
         if data is None:
             copy_data(input_data, unfinished / "input_data")
         else:
             (unfinished / "input_data").symlink_to(Path("..") / data.name)
-        (unfinished / "shards" / "done").mkdir(parents=True)
+        (unfinished / "shards" / DONE).mkdir(parents=True)
         for archive in unfinished.glob("*.zip"):
             archive.unlink()
         (unfinished / SECRET).touch(mode=0o600)
@@ -256,7 +255,7 @@ def hash_tree(folder: Path, *, deep: bool = True) -> str:
     look: Callable[[str], Iterator[Path]] = folder.rglob if deep else folder.glob
     whole = hashlib.sha256()
     for path in sorted(path for path in look("*") if path.is_file()):
-        if "__pycache__" not in path.parts and path.name != SEAL_KEY:
+        if "__pycache__" not in path.parts and path.name != KEY_FILE:
             whole.update(f"{path.relative_to(folder).as_posix()}\0{_hash(path)}\n".encode(errors="surrogateescape"))
     return whole.hexdigest()
 

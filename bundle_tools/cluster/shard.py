@@ -9,6 +9,7 @@ from typing import Any
 from bundle_tools.cluster.plan import Plan, run_quietly
 from bundle_tools.codabench.archive import copy_tree
 from bundle_tools.errors import BundleError
+from ingest.shards.names import PLAN, WORK
 
 
 class ShardDiffers(BundleError):
@@ -24,7 +25,7 @@ def run_shard(plan: Path, stage: str, index: int, out: Path, key: bytes) -> None
         When there is no result; the message says why, in one line.
     """
     of, name = Plan(plan), f"{stage}-{index}"
-    works = of.shards / "work" / stage / f"{index}.jsonl"
+    works = of.shards / WORK / stage / f"{index}.jsonl"
     if not works.is_file():
         raise BundleError(f"shard {stage} {index}: {plan} has no such shard.")
     out.mkdir(parents=True, exist_ok=True)
@@ -34,7 +35,7 @@ def run_shard(plan: Path, stage: str, index: int, out: Path, key: bytes) -> None
         copy_tree(plan / "program", work / "program")
         for folder in ("shard", "output"):
             (work / folder).mkdir()
-        shutil.copyfile(of.shards / "plan.json", work / "shard" / "plan.json")
+        shutil.copyfile(of.shards / PLAN, work / "shard" / PLAN)
         shutil.copyfile(works, work / "shard" / "works.jsonl")
         mounts = {
             "/app/program": work / "program",

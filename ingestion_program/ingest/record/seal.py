@@ -51,6 +51,13 @@ def seal(manifest: dict[str, Any], key: bytes) -> str:
     return hmac.new(key, message.encode("ascii"), hashlib.sha256).hexdigest()
 
 
+def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
+    """Whether a manifest holds its seal under this key."""
+    rest = {name: value for name, value in manifest.items() if name != "seal"}
+    found = str(manifest.get("seal")).encode("utf-8", "replace")
+    return hmac.compare_digest(found, seal(rest, key).encode())
+
+
 def _problem(found: str, expected: str) -> Problem:
     fix = "build the bundle again with `bundle build` and upload both programs"
     return Problem("seal_key_broken", "settings", KEY_FILE, found, expected, fix, fault="organiser")

@@ -31,8 +31,9 @@ from ingest.model.process import LoadFailed
 from ingest.shards import STAGES, run
 from ingest.shards.coding import Encoder, built
 from ingest.shards.cuts import LONGEST_S, cut_by_cost, cut_evenly
+from ingest.shards.names import shard_key
 from ingest.shards.replay import ModelClock, Replay, Wanted
-from ingest.shards.sealed import Facts, Sealed, Writer, shard_key
+from ingest.shards.sealed import Facts, Sealed, Writer
 from tests.ingestion.lanes import test_pool
 from tests.ingestion.lanes.test_pool import FATES, FIRST, Model, nothing_is_read, problem, task, whole_run, works
 
