@@ -1,4 +1,4 @@
-"""Rules about phases that accept results instead of code (docs/results_2017.md)."""
+"""Rules about phases that accept results (docs/results_2017.md) or sealed records instead of code."""
 
 from collections.abc import Iterator
 
@@ -9,8 +9,12 @@ NAMES = ("aliases", "target_aliases")
 
 
 def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
-    """Find unused settings of results, and clips without an older name."""
+    """Find what is accepted instead of code, unused settings of results, and clips without an older name."""
     where, settings = side.at(SETTINGS), side.settings
+    if settings.get("accept_sealed") is True:
+        effect = "Whoever holds such a record gets its row. It shows predictions and altered copies of a closed phase."
+        what, fix = "The phase accepts sealed records of `bundle evaluate`.", "Give each record to its owner alone."
+        yield Finding("sealed-accepted", "note", where, what, effect, fix)
     accepted = settings.get("results")
     if accepted is not True:
         idle = [name for name in NAMES if settings.get(name) is not None]
