@@ -145,9 +145,9 @@ def test_where_and_when_a_part_lies() -> None:
 
 
 def test_a_corner_that_an_outline_repeats_is_kept_once() -> None:
-    corners = (0.0, 0.0), (0.5, 0.0), (0.5, 0.5)
-    part = Part("thing", (*corners, (0.5 * 1.0, 0.25 * 2)), None)
-    assert part.outline == (*corners, corners[-1])
+    corners = [tuple(json.loads(text)) for text in ("[0.0, 0.0]", "[0.5, 0.0]", "[0.5, 0.5]", "[0.5, 0.5]")]
+    part = Part("thing", tuple(corners), None)
+    assert part.outline == tuple(corners)
     assert part.outline[2] is part.outline[3]
 
 
