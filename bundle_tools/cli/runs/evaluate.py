@@ -1,6 +1,7 @@
 """`bundle evaluate`: submissions on all cores of a machine, or on a cluster, with the bytes of `bundle run`."""
 
 import argparse
+import json
 from pathlib import Path
 
 from bundle_tools.cli.options import add_command, add_path, count
@@ -11,7 +12,7 @@ from bundle_tools.cluster.plan import Plan, copy_data, make, source
 from bundle_tools.codabench.archive import copy_tree
 from bundle_tools.codabench.competition import Competition, Phase, Task, opened
 from bundle_tools.codabench.worker.docker import DockerEngine
-from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
+from bundle_tools.codabench.worker.engine import Engine, Outcome, ProcessEngine
 from bundle_tools.codabench.worker.jobs import Job, limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
@@ -94,6 +95,8 @@ def _score(competition: Competition, phase: Phase, submission: Path, out: Path, 
 
     def merged(job: Job, task: Task, packed: Path) -> None:
         copy_tree(plan.merged, job.output)
+        # Scoring believes a sealed record only after an ingestion that ended well.
+        job.ingestion = Outcome(0, json.loads((plan.merged / "run.json").read_text("utf-8"))["duration_s"])
         job.finish()
 
     image = plan.made["image"]
