@@ -112,6 +112,7 @@ def test_only_a_phase_with_the_setting_and_a_key_takes_one(phase: Path, tmp_path
     assert not (tmp_path / "output" / "predictions.csv").exists()
     without = "sealed_refused model.py: task.yaml of this phase has no `accept_sealed: true`"
     assert told(phase, good) == ("invalid", without)
-    assert told(taking, good, None)[0] == "organiser_error"
+    without = "seal_key_broken a bundle of `bundle build`: accept_sealed needs its key"
+    assert told(taking, good, None) == ("organiser_error", without)
     (good / "metadata").write_text("command: python3 forge.py")
     assert told(taking, good) == ("invalid", "metadata_present no such file")
