@@ -20,6 +20,7 @@ from bundle_tools.codabench.worker.engine import Container, Engine, ProcessEngin
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 from bundle_tools.whole import replaced
+from ingest.clips.table import hash_file
 from ingest.record.seal import KEY_FILE
 from ingest.settings import read_task
 from ingest.shards import STAGES
@@ -262,7 +263,7 @@ def hash_source(path: Path, *, deep: bool = True) -> str:
     """Return the hash of a zip, of all files of a folder, or of those at its top."""
     if not path.exists():
         raise BundleError(f"{path}: expected the folder or the zip of a submission, found nothing there.")
-    return hash_tree(path, deep=deep) if path.is_dir() else _hash(path)
+    return hash_tree(path, deep=deep) if path.is_dir() else hash_file(path)
 
 
 def hash_tree(folder: Path, *, deep: bool = True) -> str:
@@ -271,10 +272,5 @@ def hash_tree(folder: Path, *, deep: bool = True) -> str:
     whole = hashlib.sha256()
     for path in sorted(path for path in look("*") if path.is_file()):
         if "__pycache__" not in path.parts and path.name != KEY_FILE:
-            whole.update(f"{path.relative_to(folder).as_posix()}\0{_hash(path)}\n".encode(errors="surrogateescape"))
+            whole.update(f"{path.relative_to(folder).as_posix()}\0{hash_file(path)}\n".encode(errors="surrogateescape"))
     return whole.hexdigest()
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

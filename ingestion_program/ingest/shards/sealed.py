@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ingest.clips.table import hash_file
 from ingest.errors import IngestionError, Problem
 from ingest.record.folder import write_file
 from ingest.record.seal import is_sealed, seal
@@ -65,7 +65,7 @@ class Writer:
         for file in (self._answers, self._times):
             file.close()
         (self._folder / OUTPUT).write_bytes(output)
-        hashes = {name: _hash(self._folder / name) for name in FILES}
+        hashes = {name: hash_file(self._folder / name) for name in FILES}
         manifest = {"format_version": FORMAT_VERSION, **place, "files": hashes, "facts": plain(dict(vars(facts)))}
         manifest["seal"] = seal(manifest, key)
         write_file(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
@@ -104,7 +104,7 @@ class Sealed:
         if not is_sealed(manifest, key):
             raise _error(name, folder, "a wrong seal")
         for file in FILES:
-            if not (folder / file).is_file() or files.get(file) != _hash(folder / file):
+            if not (folder / file).is_file() or files.get(file) != hash_file(folder / file):
                 raise _error(name, folder, f"{file} changed or missing")
         self.name, self.folder, self.clip_ids = name, folder, clip_ids
         self.facts = Facts(**built(manifest["facts"]))
@@ -142,11 +142,6 @@ def refused(where: str, found: str, fix: str) -> Problem:
 
 def _error(name: str, folder: Path, found: str) -> IngestionError:
     return IngestionError([refused(name, found, f"remove {folder.name} from the results, and run that shard again")])
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _line(value: Iterable[Any]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from ingest.clips.table import hash_file
 from ingest.errors import Problem
 from ingest.results.files import EXPLANATIONS, PREDICTIONS, find_results
 from ingest.settings import Limits
@@ -76,8 +77,7 @@ def fingerprint(folder: Path) -> Fingerprint:
     total = hashlib.sha256()
     files = {}
     for path in sorted(_files(folder)):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
+        content = hash_file(path)
         name = path.relative_to(folder).as_posix()
         total.update(f"{name}\0{content}\n".encode(errors="surrogateescape"))
         # A name that is not valid text would break the record.

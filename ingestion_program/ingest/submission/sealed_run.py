@@ -1,6 +1,5 @@
 """A sealed record in place of a model: what `bundle evaluate` left of a submission, under the bundle's key."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Mapping
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ingest.clips.table import hash_file
 from ingest.errors import Problem
 from ingest.record.folder import MANIFEST, RUN
 from ingest.record.seal import is_sealed
@@ -63,7 +63,7 @@ def open_sealed_run(folder: Path, key: bytes, here: Mapping[str, Any]) -> Sealed
     if not sealed:
         raise _refused(MANIFEST, "no seal, or a wrong one", "the seal of this competition's organisers")
     for name, entry in manifest["files"].items():
-        if not (folder / name).is_file() or _hash(folder / name) != entry["sha256"]:
+        if not (folder / name).is_file() or hash_file(folder / name) != entry["sha256"]:
             raise _refused(name, "a file that is missing or changed", "the file with the listed SHA-256")
     run: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
     if "shards" not in run:
@@ -77,8 +77,3 @@ def open_sealed_run(folder: Path, key: bytes, here: Mapping[str, Any]) -> Sealed
 def _refused(where: str, found: str, expected: str) -> SealRefused:
     fix = "submit sealed_run.zip as the organisers made it, with this phase as it is now"
     return SealRefused(Problem("sealed_refused", "load", where, found, expected, fix))
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
