@@ -36,7 +36,10 @@ class Plan:
     """One evaluation of one submission."""
 
     folder: Path
-    """Where everything of it lies."""
+    """Where everything of it lies; programs and workers, which see it too, are at home elsewhere."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", self.folder.absolute())
 
     @property
     def shards(self) -> Path:

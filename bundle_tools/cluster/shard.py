@@ -24,7 +24,7 @@ def run_shard(plan: Path, stage: str, index: int, out: Path, key: bytes) -> None
     BundleError
         When there is no result; the message says why, in one line.
     """
-    of, name = Plan(plan), f"{stage}-{index}"
+    of, out, name = Plan(plan), out.absolute(), f"{stage}-{index}"
     works = of.shards / WORK / stage / f"{index}.jsonl"
     if not works.is_file():
         raise BundleError(f"shard {stage} {index}: {plan} has no such shard.")
@@ -32,7 +32,7 @@ def run_shard(plan: Path, stage: str, index: int, out: Path, key: bytes) -> None
     with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=out, ignore_cleanup_errors=True) as scratch:
         work = Path(scratch)
         # The engine changes paths in the program's sources, so each run has its own.
-        copy_tree(plan / "program", work / "program")
+        copy_tree(of.folder / "program", work / "program")
         for folder in ("shard", "output"):
             (work / folder).mkdir()
         shutil.copyfile(of.shards / PLAN, work / "shard" / PLAN)
@@ -40,9 +40,9 @@ def run_shard(plan: Path, stage: str, index: int, out: Path, key: bytes) -> None
         mounts = {
             "/app/program": work / "program",
             "/app/shard": work / "shard",
-            "/app/input_data": plan / "input_data",
+            "/app/input_data": of.folder / "input_data",
             "/app/output": work / "output",
-            "/app/ingested_program": plan / "submission",
+            "/app/ingested_program": of.folder / "submission",
         }
         told = json.dumps({"key": key.hex(), "facts": of.facts()})
         where = ("shard", "input_data", "output", "ingested_program")

@@ -50,13 +50,15 @@ def test_a_worker_without_the_secret_reads_its_key(
     planned: Callable[..., tuple[Plan, object]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan, task = planned()
-    assert main(["shard", "key", str(plan.folder), "first", "0"]) == 0
+    monkeypatch.chdir(plan.folder.parent)
+    folder = plan.folder.name
+    assert main(["shard", "key", folder, "first", "0"]) == 0
     key = capsys.readouterr().out
     assert key.strip() == plan.key("first", 0).hex()
     secret = (plan.folder / SECRET).rename(plan.folder.parent / SECRET)
     for given, code in (("", 1), ("ab\n", 1), (key, 0)):
         monkeypatch.setattr(sys, "stdin", io.StringIO(given))
-        assert main(["shard", "run", str(plan.folder), "first", "0"]) == code
+        assert main(["shard", "run", folder, "first", "0"]) == code
         told = capsys.readouterr().err
         assert code == 0 or "expected the shard's key, 64 hexadecimal digits" in told
     secret.rename(plan.folder / SECRET)
