@@ -248,7 +248,7 @@ def test_cuts_of_unknown_length_hold_every_clip_once(works: int, workers: int, m
     cuts = cut_evenly(works, workers, most)
     assert [place for cut in cuts for place in cut] == list(range(works))
     assert all(0 < len(cut) <= most for cut in cuts)
-    assert len(cuts) >= min(works, workers)
+    assert len(cuts) == works or len(cuts) % workers == 0
 
 
 @given(costs=st.lists(st.floats(0, 200), max_size=100), workers=st.integers(1, 16))
@@ -260,3 +260,4 @@ def test_cuts_of_known_length_hold_every_clip_once_and_the_longest_comes_first(
     lengths = [sum(costs[place] for place in cut) for cut in cuts]
     assert lengths == pytest.approx(sorted(lengths, reverse=True))
     assert max(lengths, default=0.0) <= LONGEST_S + max(costs, default=0.0)
+    assert len(cuts) <= workers or len(cuts) == len(costs) or len(cuts) % workers == 0
