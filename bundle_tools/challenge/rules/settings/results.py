@@ -12,8 +12,12 @@ def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
     """Find what is accepted instead of code, unused settings of results, and clips without an older name."""
     where, settings = side.at(SETTINGS), side.settings
     if settings.get("accept_sealed") is True:
-        effect = "Whoever holds such a record gets its row. It shows predictions and altered copies of a closed phase."
-        what, fix = "The phase accepts sealed records of `bundle evaluate`.", "Give each record to its owner alone."
+        what = "The phase accepts sealed records of `bundle evaluate`."
+        effect = (
+            "Whoever holds one gets its row; whoever has the seal key can forge one. "
+            "It shows predictions and altered copies of a closed phase."
+        )
+        fix = "Give each record to its owner alone, and run `bundle server audit`."
         yield Finding("sealed-accepted", "note", where, what, effect, fix)
     accepted = settings.get("results")
     if accepted is not True:
