@@ -2,7 +2,6 @@
 
 import fcntl
 import hashlib
-import hmac
 import json
 import secrets
 import shutil
@@ -13,17 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.codabench.archive import copy_tree, extract, place
+from bundle_tools.codabench.archive import copy_tree, extract, place, zip_folder
 from bundle_tools.codabench.competition import Task
 from bundle_tools.codabench.worker import CannotStart
 from bundle_tools.codabench.worker.docker import DockerEngine
 from bundle_tools.codabench.worker.engine import Container, Engine, ProcessEngine
+from bundle_tools.console import say
 from bundle_tools.errors import BundleError
+from bundle_tools.whole import replaced
+from ingest.clips.table import hash_file
+from ingest.record.seal import KEY_FILE
+from ingest.settings import read_task
+from ingest.shards import STAGES
+from ingest.shards.names import CUT, DONE, PLAN, PLANNED, WORK, identity, shard_key
 
-MADE = "made.json"
-SECRET, SEAL_KEY = "secret.key", "seal.key"
-PLANNED = 3
-"""Exit code of `ingest.shards plan` while shards must be run."""
+MADE, SECRET, SEALED_RUN = "made.json", "secret.key", "sealed_run.zip"
 Shard = tuple[str, int]
 """Stage and index."""
 
@@ -33,7 +36,10 @@ class Plan:
     """One evaluation of one submission."""
 
     folder: Path
-    """Where everything of it lies."""
+    """Where everything of it lies; programs and workers, which see it too, are at home elsewhere."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", self.folder.absolute())
 
     @property
     def shards(self) -> Path:
@@ -43,7 +49,7 @@ class Plan:
     @property
     def done(self) -> Path:
         """Where the results of shards are expected."""
-        return self.shards / "done"
+        return self.shards / DONE
 
     @property
     def merged(self) -> Path:
@@ -59,7 +65,7 @@ class Plan:
     @property
     def name(self) -> str:
         """Hash of all that it freezes."""
-        return hashlib.sha256(json.dumps(self._read("shards/plan.json"), sort_keys=True).encode()).hexdigest()[:16]
+        return identity(self._read(f"shards/{PLAN}"))
 
     def engine(self) -> Engine:
         """Return what runs its programs."""
@@ -76,17 +82,17 @@ class Plan:
         return bool(self.made) and (self.folder / SECRET).is_file()
 
     def key(self, stage: str, index: int) -> bytes:
-        """Return the key of one shard; see `ingest.shards.sealed.shard_key`."""
-        message = f"{self.name} {stage} {index}".encode()
+        """Return the key of one shard."""
+        name = self.name
         try:
             secret = bytes.fromhex((self.folder / SECRET).read_text("ascii"))
         except OSError:
             raise BundleError(f"{self.folder}: no {SECRET} here. Pass the shard's key on standard input.") from None
-        return hmac.new(secret, message, hashlib.sha256).digest()
+        return shard_key(secret, name, stage, index)
 
     def cut(self) -> list[Shard]:
         """Return all shards so far, the longest of a stage first."""
-        stages = [stage for stage in ("first", "again", "second", "repeats") if self._cut(stage).is_file()]
+        stages = [stage for stage in STAGES if self._cut(stage).is_file()]
         return [(stage, index) for stage in stages for index in range(len(json.loads(self._cut(stage).read_bytes())))]
 
     def missing(self) -> list[Shard]:
@@ -119,14 +125,26 @@ class Plan:
             where = ("plan", "input_data", "output", "program", "ingested_program")
             ended = run_quietly(self.engine(), "plan", f"{self.name_or_new}-plan", mounts, where, told, work / "logs")
             if (work / "output" / "manifest.json").is_file():
+                self._pack(work / "output")
                 (work / "output").rename(self.merged)
             elif ended[0] != PLANNED:
                 raise BundleError(f"{self.folder.name}: {ended[1]}")
 
+    def _pack(self, record: Path) -> None:
+        """Zip a sealed record for a phase that takes it as a submission."""
+        if not read_task(self.folder / "input_data" / "task.yaml").accept_sealed:
+            return
+        if json.loads((record / "manifest.json").read_text("utf-8"))["seal"] is None:
+            say(f"{self.folder.name}: no {SEALED_RUN}: the programs have no seal key. Use the zip of `bundle build`.")
+            return
+        with replaced(self.folder / SEALED_RUN) as unfinished:
+            zip_folder(record, unfinished)
+        say(f"{self.folder / SEALED_RUN}: submit it to put this evaluation on the leaderboard.")
+
     @property
     def name_or_new(self) -> str:
         """The plan's name for containers, also before it is frozen."""
-        return self.name if (self.shards / "plan.json").is_file() else "new"
+        return self.name if (self.shards / PLAN).is_file() else "new"
 
     @contextmanager
     def held(self, *, sweep: bool = False) -> Iterator[None]:
@@ -137,7 +155,7 @@ class Plan:
             except OSError:
                 raise BundleError(f"{self.folder}: another `bundle evaluate` is at work here.") from None
             if sweep:
-                left = [*self.folder.glob(".*-*"), *self.done.glob(".*"), *(self.shards / "work").glob(".*")]
+                left = [*self.folder.glob(".*-*"), *self.done.glob(".*"), *(self.shards / WORK).glob(".*")]
                 for folder in left:
                     shutil.rmtree(folder, ignore_errors=True)
                 engine = self.engine()
@@ -146,7 +164,7 @@ class Plan:
             yield
 
     def _cut(self, stage: str) -> Path:
-        return self.shards / "work" / stage / "cut.json"
+        return self.shards / WORK / stage / CUT
 
     def _read(self, name: str) -> Any:  # noqa: ANN401 - from JSON
         try:
@@ -192,12 +210,12 @@ def make(folder: Path, task: Task, submission: Path, made: dict[str, Any], data:
     try:
         place(program, unfinished / "program", unfinished / "program.zip")
         place(submission, unfinished / "submission", unfinished / "submission.zip")
-        (unfinished / "program" / SEAL_KEY).unlink(missing_ok=True)
+        (unfinished / "program" / KEY_FILE).unlink(missing_ok=True)
         if data is None:
             copy_data(input_data, unfinished / "input_data")
         else:
             (unfinished / "input_data").symlink_to(Path("..") / data.name)
-        (unfinished / "shards" / "done").mkdir(parents=True)
+        (unfinished / "shards" / DONE).mkdir(parents=True)
         for archive in unfinished.glob("*.zip"):
             archive.unlink()
         (unfinished / SECRET).touch(mode=0o600)
@@ -248,7 +266,7 @@ def hash_source(path: Path, *, deep: bool = True) -> str:
     """Return the hash of a zip, of all files of a folder, or of those at its top."""
     if not path.exists():
         raise BundleError(f"{path}: expected the folder or the zip of a submission, found nothing there.")
-    return hash_tree(path, deep=deep) if path.is_dir() else _hash(path)
+    return hash_tree(path, deep=deep) if path.is_dir() else hash_file(path)
 
 
 def hash_tree(folder: Path, *, deep: bool = True) -> str:
@@ -256,11 +274,6 @@ def hash_tree(folder: Path, *, deep: bool = True) -> str:
     look: Callable[[str], Iterator[Path]] = folder.rglob if deep else folder.glob
     whole = hashlib.sha256()
     for path in sorted(path for path in look("*") if path.is_file()):
-        if "__pycache__" not in path.parts and path.name != SEAL_KEY:
-            whole.update(f"{path.relative_to(folder).as_posix()}\0{_hash(path)}\n".encode(errors="surrogateescape"))
+        if "__pycache__" not in path.parts and path.name != KEY_FILE:
+            whole.update(f"{path.relative_to(folder).as_posix()}\0{hash_file(path)}\n".encode(errors="surrogateescape"))
     return whole.hexdigest()
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

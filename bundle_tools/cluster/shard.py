@@ -9,6 +9,7 @@ from typing import Any
 from bundle_tools.cluster.plan import Plan, run_quietly
 from bundle_tools.codabench.archive import copy_tree
 from bundle_tools.errors import BundleError
+from ingest.shards.names import PLAN, WORK
 
 
 class ShardDiffers(BundleError):
@@ -23,25 +24,25 @@ def run_shard(plan: Path, stage: str, index: int, out: Path, key: bytes) -> None
     BundleError
         When there is no result; the message says why, in one line.
     """
-    of, name = Plan(plan), f"{stage}-{index}"
-    works = of.shards / "work" / stage / f"{index}.jsonl"
+    of, out, name = Plan(plan), out.absolute(), f"{stage}-{index}"
+    works = of.shards / WORK / stage / f"{index}.jsonl"
     if not works.is_file():
         raise BundleError(f"shard {stage} {index}: {plan} has no such shard.")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=out, ignore_cleanup_errors=True) as scratch:
         work = Path(scratch)
         # The engine changes paths in the program's sources, so each run has its own.
-        copy_tree(plan / "program", work / "program")
+        copy_tree(of.folder / "program", work / "program")
         for folder in ("shard", "output"):
             (work / folder).mkdir()
-        shutil.copyfile(of.shards / "plan.json", work / "shard" / "plan.json")
+        shutil.copyfile(of.shards / PLAN, work / "shard" / PLAN)
         shutil.copyfile(works, work / "shard" / "works.jsonl")
         mounts = {
             "/app/program": work / "program",
             "/app/shard": work / "shard",
-            "/app/input_data": plan / "input_data",
+            "/app/input_data": of.folder / "input_data",
             "/app/output": work / "output",
-            "/app/ingested_program": plan / "submission",
+            "/app/ingested_program": of.folder / "submission",
         }
         told = json.dumps({"key": key.hex(), "facts": of.facts()})
         where = ("shard", "input_data", "output", "ingested_program")

@@ -5,11 +5,14 @@ Parts that running does not need may be invalid; `rules` reports all mistakes of
 
 import re
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.keys import FILES_OF_TASK, Column, Keys, Mistake, PhaseKeys, TaskKeys, is_key, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
@@ -97,6 +100,17 @@ class Competition:
         if not self.phases:
             raise BundleError("competition.yaml: expected at least one phase, found none.")
         return next((phase for phase in self.phases if phase.slug == "practice"), self.phases[0])
+
+
+@contextmanager
+def opened(bundle: Path | None) -> Iterator[Competition]:
+    """Read a bundle from its folder (see `find_root`) or from its zip, which is unpacked while the block runs."""
+    if bundle is None or not bundle.is_file():
+        yield load(find_root(bundle))
+        return
+    with tempfile.TemporaryDirectory(prefix="bundle-") as folder:
+        extract(bundle, Path(folder))
+        yield load(find_root(Path(folder)))
 
 
 def find_root(start: Path | None = None) -> Path:

@@ -1,6 +1,7 @@
 """`bundle evaluate`: submissions on all cores of a machine, or on a cluster, with the bytes of `bundle run`."""
 
 import argparse
+import json
 from pathlib import Path
 
 from bundle_tools.cli.options import add_command, add_path, count
@@ -9,9 +10,9 @@ from bundle_tools.cluster.clusters import executor
 from bundle_tools.cluster.drive import Driver
 from bundle_tools.cluster.plan import Plan, copy_data, make, source
 from bundle_tools.codabench.archive import copy_tree
-from bundle_tools.codabench.competition import Competition, Phase, Task, find_root, load
+from bundle_tools.codabench.competition import Competition, Phase, Task, opened
 from bundle_tools.codabench.worker.docker import DockerEngine
-from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
+from bundle_tools.codabench.worker.engine import Engine, Outcome, ProcessEngine
 from bundle_tools.codabench.worker.jobs import Job, limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
@@ -21,7 +22,8 @@ from bundle_tools.whole import replaced
 ENDING = """\
 Predictions, explanations, pictures, the second pass and scores are those of `bundle run`, byte for byte. Called again
 after a stop, it runs only what is missing. DIR/<submission> is a folder as `bundle run` makes it; DIR/shards keeps the
-results of all shards. docs/scaling.md tells when a cluster pays, and what it needs:
+results of all shards and, for a phase with `accept_sealed: true`, sealed_run.zip. docs/scaling.md tells when a cluster
+pays, and what it needs:
 
   Slurm       --slurm FILE --workers 16
               FILE is YAML with the arguments of dask-jobqueue's SLURMCluster, such as
@@ -52,7 +54,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
-    competition = load(find_root(arguments.bundle))
+    with opened(arguments.bundle) as competition:
+        return _evaluate_in(competition, arguments)
+
+
+def _evaluate_in(competition: Competition, arguments: argparse.Namespace) -> int:
     phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
     submissions: dict[str, Path] = {path.resolve().stem: path for path in arguments.submissions}
     if len(submissions) < len(arguments.submissions) or "shards" in submissions:
@@ -89,6 +95,8 @@ def _score(competition: Competition, phase: Phase, submission: Path, out: Path, 
 
     def merged(job: Job, task: Task, packed: Path) -> None:
         copy_tree(plan.merged, job.output)
+        # Scoring believes a sealed record only after an ingestion that ended well.
+        job.ingestion = Outcome(0, json.loads((plan.merged / "run.json").read_text("utf-8"))["duration_s"])
         job.finish()
 
     image = plan.made["image"]

@@ -1,13 +1,11 @@
 """`bundle run`: one submission, from its folder or zip to its row on the leaderboard."""
 
 import argparse
-import tempfile
 import webbrowser
 from pathlib import Path
 
 from bundle_tools.cli.options import add_command, add_engine, add_path, positive
-from bundle_tools.codabench.archive import extract
-from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.competition import Competition, opened
 from bundle_tools.codabench.worker.docker import DockerEngine
 from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
 from bundle_tools.codabench.worker.jobs import limit_of
@@ -49,16 +47,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    bundle: Path | None = arguments.bundle
-    if bundle is None or not bundle.is_file():
-        return _run_in(find_root(bundle), arguments)
-    with tempfile.TemporaryDirectory(prefix="bundle-run-") as folder:
-        extract(bundle, Path(folder))
-        return _run_in(find_root(Path(folder)), arguments)
+    with opened(arguments.bundle) as competition:
+        return _run_in(competition, arguments)
 
 
-def _run_in(root: Path, arguments: argparse.Namespace) -> int:
-    competition = load(root)
+def _run_in(competition: Competition, arguments: argparse.Namespace) -> int:
     phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
     submission: Path = arguments.submission
     out: Path = arguments.out or Path("runs") / f"{submission.resolve().stem}-{phase.slug}"

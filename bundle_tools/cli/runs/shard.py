@@ -6,7 +6,7 @@ import sys
 from bundle_tools.cli.options import add_command, add_engine, add_path, count, positive, workers
 from bundle_tools.cluster.plan import Plan, make
 from bundle_tools.cluster.shard import run_shard
-from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.competition import Competition, opened
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
@@ -46,7 +46,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def add_making(parser: argparse.ArgumentParser) -> None:
     """Add the options with which a plan is made."""
     parser.add_argument("--phase", metavar="PHASE", help="default: practice, else the first phase")
-    add_path(parser, "--bundle", "DIR", "folder (default: this folder, else the checkout)")
+    add_path(parser, "--bundle", "PATH", "folder or zip (default: this folder, else the checkout)")
     add_engine(parser)
     parser.add_argument(
         "--workers", metavar="N", type=positive, default=workers(), help="default: this machine's cores"
@@ -67,7 +67,11 @@ def made_by(arguments: argparse.Namespace, image: str) -> dict[str, object]:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    competition = load(find_root(arguments.bundle))
+    with opened(arguments.bundle) as competition:
+        return _plan_in(competition, arguments)
+
+
+def _plan_in(competition: Competition, arguments: argparse.Namespace) -> int:
     phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
     made = made_by(arguments, competition.docker_image)
     plan = make(arguments.out, phase.task, arguments.submission, made)

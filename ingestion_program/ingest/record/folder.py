@@ -16,14 +16,14 @@ from ingest.confined.guard import remove, take_back
 from ingest.record.seal import seal
 
 FORMAT_VERSION = 1
-IMAGES, MANIFEST = "images", "manifest.json"
+IMAGES, MANIFEST, RUN = "images", "manifest.json", "run.json"
 RECORD_BYTES = 4 << 20
 """Space reserved for what is written at the end of every run: log, `run.json`, manifest."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 PATIENCE_S = 5.0
 PAUSE_S = 0.05
 OWN_FILES = frozenset(
-    ("predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl", "run.json", "log.txt", "model_output.txt")
+    ("predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl", RUN, "log.txt", "model_output.txt")
 )
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ def publish(private: Path, folder: Path) -> None:
 
 def write_run(folder: Path, run: dict[str, Any]) -> None:
     """Write `run.json`."""
-    write_file(folder / "run.json", (json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write_file(folder / RUN, (json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
 def write_text(folder: Path, name: str, text: str) -> None:

@@ -33,6 +33,13 @@ def read_key(program: Path) -> bytes | None:
     return bytes.fromhex(text)
 
 
+def need_key(key: bytes | None) -> bytes:
+    """Return the key; raise IngestionError when the bundle has none."""
+    if key is None:
+        raise IngestionError([_problem("no key", "a bundle of `bundle build`: accept_sealed needs its key")])
+    return key
+
+
 def remove_key(program: Path) -> None:
     """Remove the key before any of a participant's code runs.
 
@@ -49,6 +56,13 @@ def seal(manifest: dict[str, Any], key: bytes) -> str:
     """Return the HMAC-SHA256 of a manifest without its seal, 64 hexadecimal digits; see docs/output_format.md."""
     message = json.dumps(manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hmac.new(key, message.encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
+    """Whether a manifest holds its seal under this key."""
+    rest = {name: value for name, value in manifest.items() if name != "seal"}
+    found = str(manifest.get("seal")).encode("utf-8", "replace")
+    return hmac.compare_digest(found, seal(rest, key).encode())
 
 
 def _problem(found: str, expected: str) -> Problem:

@@ -17,8 +17,8 @@ LONGEST_S, SHORTEST_S = 300.0, 10.0
 
 
 def cut_evenly(works: int, workers: int, most: int = CLIPS) -> list[list[int]]:
-    """Cut works whose duration is unknown: neighbours stay together, and every worker gets something."""
-    count = min(works, max(workers, math.ceil(works / most)))
+    """Cut works whose duration is unknown: neighbours stay together, and every worker gets as many shards."""
+    count = min(works, workers * math.ceil(works / most / workers))
     edges = [works * number // count for number in range(count + 1)] if count else [0]
     return [list(range(start, end)) for start, end in pairwise(edges)]
 
@@ -26,7 +26,8 @@ def cut_evenly(works: int, workers: int, most: int = CLIPS) -> list[list[int]]:
 def cut_by_cost(costs: Sequence[float], workers: int) -> list[list[int]]:
     """Cut works by their expected seconds, the longest shard first: each work goes to the shard with least to do."""
     total = sum(costs)
-    count = max(math.ceil(total / LONGEST_S), min(workers, int(total / SHORTEST_S)), 1)
+    # Whole rounds: with one shard more than workers, all of them would wait for it.
+    count = max(1, min(workers * math.ceil(total / LONGEST_S / workers), int(total / SHORTEST_S)))
     shards: list[tuple[float, int, list[int]]] = [(0.0, number, []) for number in range(min(count, len(costs)))]
     for work in sorted(range(len(costs)), key=lambda work: -costs[work]):
         cost, number, chosen = heapq.heappop(shards)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-PLAN, SETTINGS = "plan.json", "task.yaml"
+SETTINGS = "task.yaml"
 FORMAT_VERSION = 1
 _FIXES = {
     "submission_sha256": "plan this submission in a folder of its own",
@@ -63,11 +62,6 @@ def compare(plan: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     ]
     if problems:
         raise IngestionError(problems)
-
-
-def identity(plan: Mapping[str, Any]) -> str:
-    """Return the name of a plan: a hash of all it freezes."""
-    return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def brief(value: object) -> str:

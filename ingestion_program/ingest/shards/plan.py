@@ -18,17 +18,16 @@ from ingest.settings import read_task
 from ingest.shards import STAGES
 from ingest.shards.coding import plain
 from ingest.shards.cuts import CLIPS, cut_by_cost, cut_evenly
-from ingest.shards.frozen import PLAN, SETTINGS, compare, freeze, identity
+from ingest.shards.frozen import SETTINGS, compare, freeze
+from ingest.shards.names import CUT, DONE, PLAN, PLANNED, WORK, identity, shard_key
 from ingest.shards.replay import ModelClock, Replay, Wanted
-from ingest.shards.sealed import Sealed, refused, shard_key
+from ingest.shards.sealed import Sealed, refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WORK, DONE, CUT, FOOTAGE = "work", "done", "cut.json", "footage.jsonl"
-"""Folders of a plan with its shards and with their results, the list of a stage's shards, and the checked data."""
-PLANNED = 3
-"""Exit code: shards must be run before the next step."""
+FOOTAGE = "footage.jsonl"
+"""File of a plan with the data as they were checked."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def step(*, plan: Path, input_data: Path, output: Path, program: Path, submissio
         return PLANNED
     _refuse_strangers(plan, shards)
     task, clock = read_task(input_data / SETTINGS), ModelClock()
-    if task.results and not (submission / "model.py").is_file():
+    if (task.results or task.accept_sealed) and not (submission / "model.py").is_file():
         found, fix = "results in place of a model", "use `bundle run`: there is nothing to divide"
         raise IngestionError([Problem("plan_differs", "run", "submission", found, "model.py", fix, fault="organiser")])
     sealed = {stage: [one for one in of_stage if one is not None] for stage, of_stage in shards.items()}

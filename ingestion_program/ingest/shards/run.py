@@ -21,7 +21,8 @@ from ingest.model.process import LoadFailed, ModelProcess
 from ingest.probes.stage import share_frames
 from ingest.settings import read_task
 from ingest.shards.coding import built
-from ingest.shards.frozen import PLAN, SETTINGS, compare, freeze, identity
+from ingest.shards.frozen import SETTINGS, compare, freeze
+from ingest.shards.names import PLAN, identity
 from ingest.shards.sealed import Facts, Writer
 
 if TYPE_CHECKING:

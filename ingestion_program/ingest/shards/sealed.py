@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ingest.clips.table import hash_file
 from ingest.errors import IngestionError, Problem
 from ingest.record.folder import write_file
-from ingest.record.seal import seal
+from ingest.record.seal import is_sealed, seal
 from ingest.shards.coding import built, plain
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ FORMAT_VERSION = 1
 ANSWERS, TIMES, OUTPUT, MANIFEST = "answers.jsonl", "times.jsonl", "output.bin", "manifest.json"
 """`ANSWERS` holds nothing that depends on time: two runs of one shard leave the same bytes."""
 FILES = (ANSWERS, TIMES, OUTPUT)
-
-
-def shard_key(secret: bytes, plan: str, stage: str, index: int) -> bytes:
-    """Return the key of one shard, with which no other shard can be sealed."""
-    return hmac.new(secret, f"{plan} {stage} {index}".encode(), hashlib.sha256).digest()
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ class Writer:
         for file in (self._answers, self._times):
             file.close()
         (self._folder / OUTPUT).write_bytes(output)
-        hashes = {name: _hash(self._folder / name) for name in FILES}
+        hashes = {name: hash_file(self._folder / name) for name in FILES}
         manifest = {"format_version": FORMAT_VERSION, **place, "files": hashes, "facts": plain(dict(vars(facts)))}
         manifest["seal"] = seal(manifest, key)
         write_file(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
@@ -99,7 +93,6 @@ class Sealed:
         try:
             manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
             given = {key: manifest[key] for key in place}
-            told = manifest.pop("seal")
             files = manifest["files"]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise _error(name, folder, "a manifest that cannot be read") from None
@@ -108,10 +101,10 @@ class Sealed:
                 raise _error(name, folder, f"the result of {what}")
         if given != place:
             raise _error(name, folder, "the result of other works")
-        if not isinstance(told, str) or not hmac.compare_digest(told.encode(), seal(manifest, key).encode()):
+        if not is_sealed(manifest, key):
             raise _error(name, folder, "a wrong seal")
         for file in FILES:
-            if not (folder / file).is_file() or files.get(file) != _hash(folder / file):
+            if not (folder / file).is_file() or files.get(file) != hash_file(folder / file):
                 raise _error(name, folder, f"{file} changed or missing")
         self.name, self.folder, self.clip_ids = name, folder, clip_ids
         self.facts = Facts(**built(manifest["facts"]))
@@ -149,11 +142,6 @@ def refused(where: str, found: str, fix: str) -> Problem:
 
 def _error(name: str, folder: Path, found: str) -> IngestionError:
     return IngestionError([refused(name, found, f"remove {folder.name} from the results, and run that shard again")])
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _line(value: Iterable[Any]) -> str:

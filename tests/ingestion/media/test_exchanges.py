@@ -144,6 +144,13 @@ def test_where_and_when_a_part_lies() -> None:
     assert not thing.in_seconds(3).any()
 
 
+def test_a_corner_that_an_outline_repeats_is_kept_once() -> None:
+    corners = [tuple(json.loads(text)) for text in ("[0.0, 0.0]", "[0.5, 0.0]", "[0.5, 0.5]", "[0.5, 0.5]")]
+    part = Part("thing", tuple(corners), None)
+    assert part.outline == tuple(corners)
+    assert part.outline[2] is part.outline[3]
+
+
 def show(media: Path, *exchanged: str, exchange: bool = True, index: int = 40) -> Frame:
     second = Exchange(media / "second.mp4", "", MADE) if exchange else None
     alteration = Alteration(Material(media / "clip.mp4"), STILL, 0, exchange=second, exchanged=exchanged)

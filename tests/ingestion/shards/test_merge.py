@@ -31,8 +31,9 @@ from ingest.model.process import LoadFailed
 from ingest.shards import STAGES, run
 from ingest.shards.coding import Encoder, built
 from ingest.shards.cuts import LONGEST_S, cut_by_cost, cut_evenly
+from ingest.shards.names import shard_key
 from ingest.shards.replay import ModelClock, Replay, Wanted
-from ingest.shards.sealed import Facts, Sealed, Writer, shard_key
+from ingest.shards.sealed import Facts, Sealed, Writer
 from tests.ingestion.lanes import test_pool
 from tests.ingestion.lanes.test_pool import FATES, FIRST, Model, nothing_is_read, problem, task, whole_run, works
 
@@ -247,7 +248,7 @@ def test_cuts_of_unknown_length_hold_every_clip_once(works: int, workers: int, m
     cuts = cut_evenly(works, workers, most)
     assert [place for cut in cuts for place in cut] == list(range(works))
     assert all(0 < len(cut) <= most for cut in cuts)
-    assert len(cuts) >= min(works, workers)
+    assert len(cuts) == works or len(cuts) % workers == 0
 
 
 @given(costs=st.lists(st.floats(0, 200), max_size=100), workers=st.integers(1, 16))
@@ -259,3 +260,4 @@ def test_cuts_of_known_length_hold_every_clip_once_and_the_longest_comes_first(
     lengths = [sum(costs[place] for place in cut) for cut in cuts]
     assert lengths == pytest.approx(sorted(lengths, reverse=True))
     assert max(lengths, default=0.0) <= LONGEST_S + max(costs, default=0.0)
+    assert len(cuts) <= workers or len(cuts) == len(costs) or len(cuts) % workers == 0

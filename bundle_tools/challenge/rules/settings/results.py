@@ -1,4 +1,4 @@
-"""Rules about phases that accept results instead of code (docs/results_2017.md)."""
+"""Rules about phases that accept results (docs/results_2017.md) or sealed records instead of code."""
 
 from collections.abc import Iterator
 
@@ -9,8 +9,16 @@ NAMES = ("aliases", "target_aliases")
 
 
 def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
-    """Find unused settings of results, and clips without an older name."""
+    """Find what is accepted instead of code, unused settings of results, and clips without an older name."""
     where, settings = side.at(SETTINGS), side.settings
+    if settings.get("accept_sealed") is True:
+        what = "The phase accepts sealed records of `bundle evaluate`."
+        effect = (
+            "Whoever holds one gets its row; whoever has the seal key can forge one. "
+            "It shows predictions and altered copies of a closed phase."
+        )
+        fix = "Give each record to its owner alone, and run `bundle server audit`."
+        yield Finding("sealed-accepted", "note", where, what, effect, fix)
     accepted = settings.get("results")
     if accepted is not True:
         idle = [name for name in NAMES if settings.get(name) is not None]
