@@ -17,6 +17,11 @@ OF_KIND: dict[type[BaseException], str] = {
     MemoryError: "use less memory",
     RecursionError: "end the recursion",
 }
+OF_NETWORKS = {
+    ("protobuf parsing failed", "does not have a graph"): "the ONNX file is damaged or incomplete: export it again",
+    ("onnx opset", "model ir version"): "export for an older version of ONNX, such as opset_version=17",
+}
+"""What ONNX Runtime says of a file that it cannot load, and what helps."""
 CPU_ONLY = ("cuda", "nvidia driver", "no gpu")
 
 
@@ -68,7 +73,7 @@ def advise(error: BaseException) -> str:
         return "frames are read-only: call .copy() before you change one"
     if any(word in text for word in CPU_ONLY):
         return "do not rely on a GPU: use the CPU, and load weights with map_location='cpu'"
-    return ""
+    return next((advice for words, advice in OF_NETWORKS.items() if any(word in text for word in words)), "")
 
 
 def in_place_of(module: str) -> str:
