@@ -67,7 +67,11 @@ class Event(nn.Module):
         calm = (change[:, 0:-2:2] + change[:, 1:-1:2] + change[:, 2::2]) / 3  # speaking lips move faster than events
         found = functional.relu(self.whole(functional.relu(self.shape(calm.flatten(0, 1)))))
         weight = functional.interpolate(self.weight[None], self.size, mode="bilinear", align_corners=True)
-        return (found * weight).sum(dim=1).unflatten(0, (clips, -1))
+        parts = (found * weight).sum(dim=1).unflatten(0, (clips, -1))
+        # A moment counts the more, the more happens in it: events stand out from sway and noise.
+        moments = parts.sum(dim=(2, 3))
+        stress = moments.abs() / torch.sqrt(moments.square().mean(dim=1, keepdim=True) + 1e-6)
+        return parts * stress[:, :, None, None]
 
 
 class Reader(nn.Module):

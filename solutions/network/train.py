@@ -168,8 +168,11 @@ def drawn(data: Arrays, numbers: NDArray[np.int64], random: np.random.Generator 
     if random is not None:
         if random.random() < 0.5:
             clip = {name: value.flip(-1) if value.ndim > 3 else value for name, value in clip.items()}
-        tint = 1 + 0.04 * random.standard_normal((len(numbers), 3, 1, 1))
-        clip["face"] = clip["face"] * torch.from_numpy(tint).float()
+        tint = torch.from_numpy(1 + 0.04 * random.standard_normal((len(numbers), 3, 1, 1))).float()
+        clip = {
+            name: value * (tint[:, None] if value.ndim == 5 else tint) if value.ndim > 3 else value
+            for name, value in clip.items()
+        }
     return clip
 
 
@@ -212,9 +215,16 @@ def predict(net: Reader, data: Arrays, numbers: NDArray[np.int64]) -> NDArray[np
 def export(
     net: nn.Module, given: tuple[Tensor, ...], names: tuple[str, ...], results: tuple[str, ...], path: Path
 ) -> None:
-    """Write a network as ONNX."""
+    """Write a network as ONNX; only the sound may have any length."""
     torch.onnx.export(
-        net.eval(), given, path, input_names=list(names), output_names=list(results), dynamo=False, opset_version=17
+        net.eval(),
+        given,
+        path,
+        input_names=list(names),
+        output_names=list(results),
+        dynamic_axes={"loudness": {0: "steps"}} if "loudness" in names else {},
+        dynamo=False,
+        opset_version=17,
     )
 
 

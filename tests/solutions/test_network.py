@@ -79,13 +79,14 @@ def test_poor_clips_get_valid_answers(model: Networked, clip: Blank) -> None:
     assert all(0 < value < 1 for value in prediction.values())
     explanation = model.explain(clip, prediction)
     assert_valid(explanation, clip.duration_s)
-    silent = {"speech_rate"} if clip.transcript else {"speech_rate", "words"}
+    silent = set() if clip.transcript else {"speech_rate", "words"}
     said = explanation["evidence"]["cues"]
-    assert {claim["contribution"] for claim in said if claim["cue"] in silent} == {0.0}
+    assert all(claim["contribution"] == 0 for claim in said if claim["cue"] in silent)
 
 
-def test_places_and_moments_add_up_to_the_cue(model: Networked, answer: Answer, lively: ClipSpec) -> None:
-    still = model.network.read(DrawnClip(replace(lively, cues=replace(lively.cues, smile=0.6, gaze=0.6, motion=0.6))))
+def test_places_and_moments_add_up_to_the_cue(model: Networked, lively: ClipSpec) -> None:
+    cues = [replace(lively.cues, smile=level, gaze=level, motion=level) for level in (0.3, 0.6)]
+    answer, still = (model.network.read(DrawnClip(replace(lively, cues=one))) for one in cues)
     for row in range(len(PARTS)):
         summed = [one.maps[row].sum() / len(one.maps[row]) for one in (answer, still)]
         assert answer.amounts[row] - still.amounts[row] == pytest.approx(summed[0] - summed[1], abs=1e-3)
