@@ -34,7 +34,7 @@ class Pose(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         blocks = (_block(3, 16, 2), _block(16, 24, 2), _block(24, 32), _block(32, 32), _block(32, 32, 2))
-        self.layers = nn.Sequential(*blocks, nn.Flatten(), nn.Linear(32 * 7 * 6, 48), nn.ReLU(), nn.Linear(48, 4))
+        self.layers = nn.Sequential(*blocks, nn.Flatten(), nn.Linear(32 * 9 * 8, 48), nn.ReLU(), nn.Linear(48, 4))
 
     def forward(self, window: Tensor) -> Tensor:
         """Return shape (windows, 4)."""
@@ -138,7 +138,10 @@ class Shipped(nn.Module):
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Return scores (1 + cues + events, targets), amounts of the cues, and the maps."""
         clip = {name: value[None].float() for name, value in zip(INPUTS, inputs, strict=True)}
-        sums, maps = self.reader.sums(clip)
+        # The mean with the mirrored clip: an error to one side cancels out.
+        both = {name: torch.cat((value, value.flip(-1) if value.dim() > 3 else value)) for name, value in clip.items()}
+        sums, maps = self.reader.sums(both)
+        sums, maps = sums.mean(dim=0, keepdim=True), [(part[0] + part[1].flip(-1)) / 2 for part in maps]
         norm = self.reader.standard
         spread = torch.sqrt(norm.running_var + norm.eps)
         # What cannot be measured counts as average.
@@ -153,7 +156,7 @@ class Shipped(nn.Module):
         return (
             torch.sigmoid(self.reader.scores(cases)),
             cues[0],
-            *(part[0] / spread[at] for at, part in enumerate(maps)),
+            *(part / spread[at] for at, part in enumerate(maps)),
         )
 
 

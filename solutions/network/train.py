@@ -113,7 +113,7 @@ def find_poses(data: Arrays, random: np.random.Generator) -> Batch:
             if random.random() < 0.5:
                 picture = np.ascontiguousarray(picture[:, ::-1])
                 pose = reading.Pose(picture.shape[1] - pose.x, pose.y, pose.unit, -pose.roll)
-            off = random.normal(size=4) * (1, 1, 0.6, 2) * random.choice((0.1, 0.35))
+            off = random.normal(size=4) * (1, 1, 0.6, 2) * random.choice((0.06, 0.3))
             guess = reading.corrected(pose, off.astype(np.float32))
             if random.random() < 0.3:  # as the first guess is
                 guess = reading.Pose(guess.x, guess.y, reading.USUAL_UNIT * len(picture), 0.0)
@@ -272,7 +272,7 @@ def main() -> None:
     say("learned to read clips")
     chances = nn.Sequential(place, nn.Flatten(), nn.Softmax(dim=1), nn.Unflatten(1, (23, 40)))
     export(chances, (torch.zeros(1, 3, 90, 160),), ("picture",), ("chances",), options.out / "place.onnx")
-    export(pose, (torch.zeros(1, 3, 53, 48),), ("window",), ("change",), options.out / "pose.onnx")
+    export(pose, (torch.zeros(1, 3, 70, 64),), ("window",), ("change",), options.out / "pose.onnx")
     given = tuple(
         torch.from_numpy(data[name][0] if data[name].ndim == 2 else data[name][0, 0]) for name in INPUTS
     )  # fmt: skip

@@ -1,7 +1,9 @@
 """The network's explanations say what it does, and it copes with poor clips."""
 
+import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -139,3 +141,24 @@ def test_it_has_skill_on_every_target(model: Networked, phase: str, step: int) -
 
 def test_it_is_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.glob("*.onnx")) < 5e6
+
+
+@pytest.mark.slow
+def test_training_twice_gives_the_same_networks(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="TRAINING NOT TESTED: install requirements/train.in")
+    small = tmp_path / "small"
+    small.mkdir()
+    lines = (SAMPLE / "labels.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (small / "labels.csv").write_text("".join(lines[:5]), encoding="utf-8")
+    for name in ("clips", "transcripts.json"):
+        (small / name).symlink_to(SAMPLE / name)
+    out = [tmp_path / "one", tmp_path / "two"]
+    for folder in out:
+        folder.mkdir()
+        words = ["--data", str(small), "--epochs", "4", "--out", str(folder)]
+        done = subprocess.run(
+            [sys.executable, FOLDER / "train.py", *words], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    for name in ("place", "pose", "reader"):
+        assert (out[0] / f"{name}.onnx").read_bytes() == (out[1] / f"{name}.onnx").read_bytes()

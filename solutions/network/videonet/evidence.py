@@ -61,7 +61,7 @@ def time_weights(answer: Answer) -> list[float] | None:
     total = np.zeros(bins)
     for amount, part in zip(moved(answer), answer.maps, strict=True):
         moments = part.sum(axis=(1, 2), dtype=np.float64)
-        happens = np.maximum(moments * np.sign(moments.sum()), 0) ** 2  # small ones are sway and noise
+        happens = np.maximum(moments * np.sign(moments.sum()), 0)
         times = (np.arange(len(moments)) + 0.5) * answer.duration_s / len(moments)
         weights = np.bincount(np.minimum(times.astype(int), bins - 1), happens, minlength=bins)
         total += amount * weights / max(float(weights.sum()), 1e-12)

@@ -44,7 +44,7 @@ class Window:
     rows: int
 
 
-POSE = Window(-1.9, -1.6, 1.9, 2.6, 48, 53)
+POSE = Window(-1.6, -1.3, 1.6, 2.2, 64, 70)
 WINDOWS = {
     "mouth": Window(-0.9, 0.2, 0.9, 1.34, 44, 28),
     "eyes": Window(-0.8, -0.36, 0.8, 0.36, 44, 20),
