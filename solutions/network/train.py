@@ -262,9 +262,9 @@ def main() -> None:
         )
         data = {name: values[kept] for name, values in data.items()}
         views = pool.map(view, zip(range(len(kept)), folder.clips, data["place"], strict=True))
-        place, pose, random = Place(), Pose(), np.random.default_rng(SEED)
-        fit_finder(place, find_places(data, random), _spread, len(kept), options.epochs // 2)
-        fit_finder(pose, find_poses(data, random), _distance, len(kept), 5 * options.epochs // 4)
+        place, pose = Place(), Pose()
+        fit_finder(place, find_places(data, np.random.default_rng(SEED)), _spread, len(kept), options.epochs // 2)
+        fit_finder(pose, find_poses(data, np.random.default_rng(SEED)), _distance, len(kept), 5 * options.epochs // 4)
         say("learned to find faces")
         del data["large"], data["small"]
         data |= _stacked(list(views))

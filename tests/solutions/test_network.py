@@ -136,7 +136,8 @@ def test_an_event_lies_where_its_window_changes(answer: Answer) -> None:
 @pytest.mark.parametrize(("phase", "step"), [("practice", 3), pytest.param("final", 1, marks=pytest.mark.slow)])
 def test_it_has_skill_on_every_target(model: Networked, phase: str, step: int) -> None:
     rows, transcripts = of_phase(phase)
-    check_skill(rows[::step], [model.predict(clip_of(phase, row["clip_id"], transcripts)) for row in rows[::step]])
+    predictions = [model.predict(clip_of(phase, row["clip_id"], transcripts)) for row in rows[::step]]
+    check_skill(rows[::step], predictions, least=0.5)
 
 
 def test_it_is_small() -> None:
