@@ -18,6 +18,11 @@ OF_KIND: dict[type[BaseException], str] = {
     MemoryError: "use less memory",
     RecursionError: "end the recursion",
 }
+OF_NETWORKS = {
+    ("protobuf parsing failed", "does not have a graph"): "the ONNX file is damaged or incomplete: export it again",
+    ("onnx opset", "model ir version"): "export for an older version of ONNX, such as opset_version=17",
+}
+"""What ONNX Runtime says of a file that it cannot load, and what helps."""
 OF_A_GPU = ("cuda", "nvidia driver", "no gpu")
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
 """Device files that a machine with a GPU has."""
@@ -73,7 +78,7 @@ def advise(error: BaseException) -> str:
         if not any(map(os.path.exists, GPUS)):
             return "there is no GPU here: use the CPU, and load weights with map_location='cpu'"
         return "the GPU's memory is full: use less of it" if "out of memory" in text else ""
-    return ""
+    return next((advice for words, advice in OF_NETWORKS.items() if any(word in text for word in words)), "")
 
 
 def in_place_of(module: str) -> str:

@@ -75,7 +75,7 @@ LOADS: dict[str, Told] = {
     "unclosed": syntax("x = (1,\n", 1, "never closed"),
     "unknown_encoding": syntax("# coding: klingon\n", 1, "klingon"),
     "no module": without_module("no_such_package", "beside model.py"),
-    "no torch": without_module("torch.nn", "onnxruntime"),
+    "no tensorflow": without_module("tensorflow.nn", "onnxruntime"),
     "none": classes("x = 1", "no class"),
     "close": classes(f"class Modell:\n{INIT}{METHODS}", "Modell", "rename Modell to Model"),
     "one that predicts": classes(

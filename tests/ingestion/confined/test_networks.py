@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model_process.loading import LoadFailure, load_model
 from tests.ingestion.conftest import SETTINGS, Outcome, write_phase
 from tests.pages.onnx_file import linear_network
 
@@ -52,3 +53,29 @@ def test_a_network_runs_in_the_sandbox_with_threads_and_answers_the_same_again(
     assert run["refused_calls"] == {}
     assert run["determinism"]["clips"] == run["determinism"]["identical"] == 2
     assert run["packages"]["onnxruntime"]
+
+
+SMALL = linear_network(np.ones((2, 3), np.float32), np.ones(2, np.float32), (1, 3, 4, 4))
+
+
+@pytest.mark.usefixtures("imports_undone")
+@pytest.mark.parametrize(
+    ("network", "fix"),
+    [
+        (SMALL[:60], "damaged or incomplete"),
+        (b"", "damaged or incomplete"),
+        # The file ends with the version of its operators, and begins with that of its format.
+        (SMALL[:-1] + bytes([99]), "opset_version=17"),
+        (SMALL[:1] + bytes([99]) + SMALL[2:], "opset_version=17"),
+    ],
+    ids=["broken", "empty", "operators too new", "format too new"],
+)
+def test_a_network_that_cannot_be_loaded_says_what_helps(network: bytes, fix: str, tmp_path: Path) -> None:
+    (tmp_path / "net.onnx").write_bytes(network)
+    (tmp_path / "model.py").write_text(SOURCE, encoding="utf-8")
+    with pytest.raises(LoadFailure) as caught:
+        load_model(tmp_path)
+    report = caught.value.report
+    assert report["code"] == "constructor_raised"
+    assert "net.onnx" in report["found"]
+    assert fix in report["fix"]

@@ -1,0 +1,1 @@
+"""The video network: what it reads of a clip, and what it says about itself."""
