@@ -38,9 +38,9 @@ class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist
         return folder if nodeid.startswith(folder) else nodeid.partition("::")[0]
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Start two processes more than there are cores: some tests wait, for a time-out or a container."""
-    return (os.cpu_count() or 1) + 2
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Start more processes than there are cores: some tests wait, for a time-out or, among all, a container."""
+    return (os.cpu_count() or 1) + (2 if config.option.all else 1)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa: ANN401 - its own type

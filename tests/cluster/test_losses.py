@@ -102,6 +102,7 @@ def test_workers_and_driver_killed_in_every_stage_change_no_byte(
     assert not list(plan.done.glob(".*"))
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_loaded_is_no_loss(planned: Callable[..., tuple[Plan, object]], tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text("raise SystemExit(3)")
     submission = tmp_path / "broken"

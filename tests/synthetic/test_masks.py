@@ -81,7 +81,8 @@ def test_a_smile_lasts_as_long_as_its_spell(spec: ClipSpec, cells: dict[str, Mas
     assert not np.any(active[(track > 0).mean(axis=1) < 0.2])
 
 
-@pytest.mark.parametrize("phase", [PHASES[0], pytest.param(PHASES[1], marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("phase", PHASES)
 def test_the_committed_causes_are_what_the_generator_plans(phase: str) -> None:
     causes = causes_of(phase)
     members = members_of(phase)

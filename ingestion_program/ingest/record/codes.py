@@ -140,7 +140,7 @@ _ORGANISER = (
     Code("transcripts_unreadable", "O", ("data",), "transcripts that cannot be read", "a JSON object {clip_id: text}", "rewrite the file"),
     Code("isolation_too_weak", "O", ("run",), "a machine that cannot isolate the model as required", "the isolation level that task.yaml asks for", "use another worker, or lower isolation.require"),
     Code("machine_busy", "O", ("run",), "a run that had to wait for a busy processor", "a free processor", "ask the organisers to run it again"),
-    Code("gpu_missing", "O", ("run",), "no GPU, though task.yaml promises one", "a GPU", "use a queue whose workers have one"),
+    Code("gpu_missing", "O", ("run",), "no GPU, against environment: gpu in task.yaml", "a GPU", "use a queue whose workers have one"),
     Code("disk_full", "O", ("run",), "no room on the disk", "room for what a run writes", "make room on the worker, and run the submission again"),
     Code("output_closed", "O", ("run",), "an output folder that cannot be written", "a folder that can be emptied and written", "repair the worker, and run the submission again"),
     Code("plan_differs", "O", ("run",), "something else than the plan was made of", "what the plan was made of", "use the programs, the image, the data and the submission of the plan"),

@@ -58,6 +58,7 @@ def column(folder: Path, name: str, out: Path) -> float:
     return float(json.loads((out / "output" / "scores.json").read_text())["jury"])
 
 
+@pytest.mark.slow
 def test_scoring_again_fills_the_column(played: Path, tmp_path: Path) -> None:
     found = {name: column(played, name, tmp_path / name) for name in NAMES}
     assert found["honest-team"] == pytest.approx(4.0, abs=0.4)
