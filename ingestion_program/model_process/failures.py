@@ -36,11 +36,15 @@ def describe(error: BaseException) -> str:
 
 def summarise(error: BaseException) -> str:
     """Return type and message of `error` in one line of at most 500 characters."""
+    return _in_a_line(error)[:LONGEST]
+
+
+def _in_a_line(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - a participant's own exception class may be broken too
         text = ""
-    return f"{type(error).__name__}: {text}"[:LONGEST] if text else type(error).__name__
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def location(error: BaseException, submission: Path) -> str:
@@ -54,7 +58,7 @@ def location(error: BaseException, submission: Path) -> str:
 
 def advise(error: BaseException) -> str:
     """Return what usually helps against `error`, or an empty text."""
-    text = summarise(error).lower()
+    text = _in_a_line(error).lower()  # what matters may stand behind a long path
     if isinstance(error, ModuleNotFoundError):
         return in_place_of(error.name or "")
     for kind, advice in OF_KIND.items():

@@ -45,7 +45,7 @@ class Answer:
 
 
 class Network:
-    """The two ONNX files: one finds the face, the other predicts."""
+    """The three ONNX files: two find the face, the third predicts."""
 
     def __init__(self, folder: Path) -> None:
         """Load the files of a folder."""

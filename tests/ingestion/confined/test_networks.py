@@ -71,10 +71,12 @@ SMALL = linear_network(np.ones((2, 3), np.float32), np.ones(2, np.float32), (1, 
     ids=["broken", "empty", "operators too new", "format too new"],
 )
 def test_a_network_that_cannot_be_loaded_says_what_helps(network: bytes, fix: str, tmp_path: Path) -> None:
-    (tmp_path / "net.onnx").write_bytes(network)
-    (tmp_path / "model.py").write_text(SOURCE, encoding="utf-8")
+    folder = tmp_path / ("path" * 50)  # which ONNX Runtime quotes before it says what is wrong
+    folder.mkdir()
+    (folder / "net.onnx").write_bytes(network)
+    (folder / "model.py").write_text(SOURCE, encoding="utf-8")
     with pytest.raises(LoadFailure) as caught:
-        load_model(tmp_path)
+        load_model(folder)
     report = caught.value.report
     assert report["code"] == "constructor_raised"
     assert "net.onnx" in report["found"]
