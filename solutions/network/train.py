@@ -241,6 +241,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="processes that read clips")
     parser.add_argument("--epochs", type=int, default=60, help="rounds of training; fewer to try it out")
     options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)  # the same sums in the same order everywhere
     torch.manual_seed(SEED)
     start = time.monotonic()
