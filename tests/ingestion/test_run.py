@@ -224,7 +224,7 @@ def test_a_failing_call_costs_only_itself(ingest_together: Callable[..., Togethe
     follow_the_schema(outcome)
     for name, (_, _, code, said) in ONE_CLIP.items():
         clip = clips[name]
-        assert (clip.status, clip.codes, clip.row, clip.explanation) == ("failed", [code], None, None), name
+        assert (clip.status, clip.codes, clip.row, clip.explanation) == ("failed", [code], None, None), clip.words
         assert said in clip.words, name
     for name, (_, code) in EXPLANATIONS.items():
         clip = clips[f"explaining_{name}"]

@@ -193,9 +193,11 @@ class ConfinedProcess:
 
     def kill(self) -> None:
         """Kill the process. For other threads: the one that talks to the process notices and cleans up."""
-        process = self._process
+        process, watch = self._process, self._watch
         if process is not None:
             self._siblings.kill(process)
+        if watch is not None:  # a dying process looks strange; that is not the model's fault
+            watch.stop()
 
     def stop(self) -> None:
         """End the process and everything it started."""
@@ -204,11 +206,10 @@ class ConfinedProcess:
             self._channel = None
         if self._process is not None:
             self.waited_s += waited_s(self._process.pid) or 0.0
+            self.kill()
             self._siblings.end(self._process)
             self._process = None
-        if self._watch is not None:
-            self._watch.stop()
-            self._watch = None
+        self._watch = None
         if self._refusals is not None:
             self._refusals.stop()
             self._refusals = None

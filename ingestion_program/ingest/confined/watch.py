@@ -91,6 +91,9 @@ class Watch:
             remove(self._scratch)
             if self.reason is None:
                 self._blame(before)
+            elif self._headless and self._process.returncode != -signal.SIGKILL:
+                # It had ended by itself, and its other threads took long to follow.
+                self.reason = None
             return
 
     def _blame(self, before: "_Room") -> None:
@@ -111,7 +114,8 @@ class Watch:
             return "a main thread that has ended", "a running main thread", "keep the main thread running"
         self._headless = headless
         unnamed = _unnamed(pid, self._scratch)
-        if unnamed is None and self._was_open:
+        # A process that is ending cannot be inspected, either; it has no memory any more.
+        if unnamed is None and self._was_open and "VmSize" in _status(pid):
             return "a process that cannot be inspected", "one that can", "do not change PR_SET_DUMPABLE"
         unnamed_mb, shared_mb = unnamed or (0, 0)
         memory = (sum(int(status[name].split()[0]) for name in COUNTED if name in status) >> 10) + shared_mb

@@ -3,6 +3,7 @@
 import mmap
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -292,6 +293,32 @@ def test_shared_memory_counts_by_what_is_mapped(tmp_path: Path) -> None:
     os.close(descriptor)
     assert before is not None
     assert after == (before[0], before[1] + 12)
+
+
+@pytest.mark.parametrize("ending", ["killed", "by itself"])
+def test_threads_that_take_long_to_die_are_no_excess(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The main thread of a dying process is gone before the others, and what holds much memory dies slowly.
+    monkeypatch.setattr(watch, "PERIOD_S", 0.001)
+    model = (
+        "from threading import Thread; import time; memory = bytearray(1 << 28); "
+        "[Thread(target=time.sleep, args=(60,), daemon=True).start() for _ in range(30)]; print(flush=True); "
+        "time.sleep(60)"
+    )
+    for _ in range(5):
+        process = ConfinedProcess(Confinement("x", Path("x"), None, memory_mb=4096, cpu_s=1, isolation=Isolation()))
+        child = subprocess.Popen([sys.executable, "-c", model], stdout=subprocess.PIPE, start_new_session=True)
+        with process._siblings.starting() as alive:
+            alive.add(child.pid)
+        process._process, process._watch = child, watch.Watch(child, tmp_path, 4096, process._siblings)
+        assert child.stdout is not None
+        child.stdout.readline()
+        if ending == "by itself":
+            os.kill(child.pid, signal.SIGABRT)
+        problem = process.end_badly(ChannelClosed() if ending == "by itself" else TimeoutError(), "predict", "x", 5)
+        child.stdout.close()
+        assert problem.code == {"by itself": "crashed", "killed": "timeout"}[ending], problem
 
 
 def test_a_process_that_does_not_read_keeps_nobody_waiting_twice() -> None:
