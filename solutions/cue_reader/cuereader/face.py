@@ -27,6 +27,7 @@ _UNITS = tuple(34 * 1.13**step for step in range(8))
 """Sizes of face to look for, pixels per unit in a picture 360 pixels high."""
 _GOOD = 0.12
 """Score from which a pair of eyes is accepted."""
+_NO_PAIR = (0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,8 @@ def oddness(red: Map, grey: Map, unit: float) -> Map:
 def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float]) -> tuple[float, float, float, float]:
     """Return score, x, y of the point between the best pair of eyes and how much lower the right one is.
 
+    Only places with skin around them are looked at.
+
     Parameters
     ----------
     red, grey
@@ -128,43 +131,49 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
     near
         Expected x and y, and how much a unit of distance from there costs.
     """
+    height, width = red.shape
+    half, down, nose, brow = (round(part * unit) for part in (EYE_DISTANCE / 2, 0.38, 0.3, 0.5))
+    skin = cv2.blur(np.clip((red - 0.02) / 0.02, 0, 1), _odd(0.26 * unit, 0.22 * unit))
+    if height <= brow + down or width <= 2 * half:
+        return _NO_PAIR
+
+    def beside(right: int, below: int) -> Map:
+        return skin[brow + below : height - down + below, half + right : width - half + right]
+
+    around = beside(0, 0)
+    for part in (beside(0, nose), beside(0, -brow), beside(half, down), beside(-half, down)):
+        around = np.minimum(around, part)
+    hopeful = np.flatnonzero(around > 0.5 * _GOOD)  # no score is higher than this
+    if not hopeful.size:
+        return _NO_PAIR
+    y, x = np.divmod(hopeful, around.shape[1])
+    around = around.ravel()[hopeful]
+    y, x = y + brow, x + half
+    # What follows looks no further than this.
+    far, wide = round(1.2 * unit), round(1.6 * unit)
+    top, left = max(int(y.min()) - far, 0), max(int(x.min()) - wide, 0)
+    part = slice(top, int(y.max()) + far), slice(left, int(x.max()) + wide)
+    red, grey, y, x = red[part], grey[part], y - top, x - left
+    near_x, near_y = near[0] - left, near[1] - top
     bare = oddness(red, grey, unit)
     # An eye is small, whereas the wall beside the head and the teeth are pale all around.
     pale = cv2.blur(bare, _odd(0.42 * unit, 0.18 * unit)) - cv2.blur(bare, _odd(0.85 * unit, 0.5 * unit))
-    skin = cv2.blur(np.clip((red - 0.02) / 0.02, 0, 1), _odd(0.26 * unit, 0.22 * unit))
-    height, width = red.shape
-    half, down = round(EYE_DISTANCE / 2 * unit), round(0.38 * unit)
-    nose, brow = round(0.3 * unit), round(0.5 * unit)
     reach = np.ones(_odd(0.3 * unit, 0.35 * unit)[::-1], np.uint8)
     lips = np.asarray(cv2.dilate(cv2.blur(red, _odd(0.1 * unit, 0.1 * unit)), reach), np.float32)
-    mouth = np.clip(3 * (_shift(lips, 0, round(0.82 * unit)) / np.maximum(_shift(red, 0, nose), 0.03) - 1), 0.3, 1)
-    score_x, score_y = np.arange(width) - near[0], np.arange(height) - near[1]
-    cost = near[2] * ((score_x[None, :] / unit) ** 2 + (score_y[:, None] / unit) ** 2)
-    below = _shift(skin, 0, down)
-    around = skin
-    for part in (_shift(skin, 0, nose), _shift(skin, 0, -brow), _shift(below, half, 0), _shift(below, -half, 0)):
-        around = np.minimum(around, part)
-    best = (-1.0, 0.0, 0.0, 0.0)
+    lower = y + round(0.82 * unit)
+    height = red.shape[0]
+    lip = np.where(lower < height, lips[np.minimum(lower, height - 1), x], 0)
+    mouth = np.clip(3 * (lip / np.maximum(red[y + nose, x], 0.03) - 1), 0.3, 1)
+    cost = near[2] * (((x - near_x) / unit) ** 2 + ((y - near_y) / unit) ** 2)
+    best = _NO_PAIR
     for rise in np.array((-0.14, -0.07, 0, 0.07, 0.14)) * unit:
-        pair = np.minimum(_shift(pale, -half, -round(rise / 2)), _shift(pale, half, round(rise / 2)))
+        lift = round(rise / 2)
+        pair = np.minimum(pale[y - lift, x - half], pale[y + lift, x + half])
         score = np.maximum(pair, 0) * around * mouth - cost
         place = int(score.argmax())
-        if score.flat[place] > best[0]:
-            best = (float(score.flat[place]), float(place % width), float(place // width), float(rise))
+        if score[place] > best[0]:
+            best = (float(score[place]), float(x[place] + left), float(y[place] + top), float(rise))
     return best
-
-
-def _shift(values: Map, right: int, down: int) -> Map:
-    """Return the value `right` and `down` of every pixel; zero beyond the edge."""
-    height, width = values.shape
-    moved = np.zeros_like(values)
-    rows, columns = height - abs(down), width - abs(right)
-    if rows > 0 and columns > 0:
-        y, x = max(down, 0), max(right, 0)
-        moved[max(-down, 0) : max(-down, 0) + rows, max(-right, 0) : max(-right, 0) + columns] = values[
-            y : y + rows, x : x + columns
-        ]
-    return moved
 
 
 def face_patch(frame: Frame, middle: tuple[float, float], unit: float, roll: float) -> Frame:

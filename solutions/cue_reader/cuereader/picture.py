@@ -113,14 +113,16 @@ def read_picture(clip: Clip) -> PictureReading:
     """Measure a clip's frames."""
     frames = list(clip.frames(count=FRAMES))
     small = [cv2.resize(frame, (160, 90), interpolation=cv2.INTER_AREA).astype(np.float32) / 255 for frame in frames]
-    lower = [picture[45:] for picture in small]
     level = max(float(np.mean([picture.mean() for picture in small])), 0.02)
-    steps = [np.abs(a - b) / level for a, b in zip(lower[1:], lower[:-1], strict=True)]
-    stir = np.array([step.mean() for step in steps])
+    moved = np.abs(np.diff([picture[45:] for picture in small], axis=0))
+    steps = moved / level
+    stir = steps.mean(axis=(1, 2, 3))
     pixels = frames[0].shape[0] * frames[0].shape[1] / (160 * 90)
-    sweep = pixels * np.array([(step.max(axis=-1) > CLEARLY).sum() for step in steps], float)
-    changes = np.mean([np.abs(a - b).mean(axis=-1) for a, b in zip(small[1:], small[:-1], strict=True)], axis=0)
-    changes[:45] = 0
+    # Channel by channel: NumPy is slow along an axis of three.
+    clearly = np.maximum(np.maximum(steps[..., 0], steps[..., 1]), steps[..., 2]) > CLEARLY
+    sweep = pixels * clearly.sum(axis=(1, 2)).astype(float)
+    changes = np.zeros((90, 160), np.float32)
+    changes[45:] = np.mean((moved[..., 0] + moved[..., 1] + moved[..., 2]) / 3, axis=0)
     stir_map = np.asarray(cv2.resize(changes, (64, 36), interpolation=cv2.INTER_AREA), np.float64)
     box = find_face(frames[2 :: max(len(frames) // 5, 1)])
     eyes = [None if box is None else find_eyes(frame, box) for frame in frames]
@@ -195,15 +197,23 @@ def _gaze(patch: Frame, skin: float) -> tuple[float, float, float]:
         cheek = float(np.median(grey[_window(middle - 0.2, 0.25, middle + 0.2, 0.4)]))
         where = _window(middle - 0.27, -0.07, middle + 0.27, 0.11)  # below the lashes
         light = grey[where]
-        darkest = float(np.quantile(light, 0.02))
+        ordered = np.sort(light, axis=None)
+        darkest = _quantile(ordered, 0.02)
         dark = np.clip((darkest + 0.45 * (cheek - darkest)) - light, 0, 1) ** 2
         white = np.clip(
             pale[where] ** 2 * (light > 0.7 * cheek) + 2 * np.clip(light / max(cheek, 0.02) - 1.05, 0, 1), 0, 1
         )
         iris = _middle(dark)
-        measured.append((iris - 0.27, iris - _middle(white), float(np.quantile(light, 0.93))))
+        measured.append((iris - 0.27, iris - _middle(white), _quantile(ordered, 0.93)))
     of_eye, of_white, bright = np.mean(np.array(measured), axis=0)
     return float(of_eye), float(of_white), float(bright)
+
+
+def _quantile(ordered: Map, share: float) -> float:
+    """Return a quantile of sorted numbers; NumPy's own takes ten times as long for so few."""
+    place = share * (ordered.size - 1)
+    low = int(place)
+    return float(ordered[low] + (ordered[low + 1] - ordered[low]) * (place - low))
 
 
 def _middle(weight: Map) -> float:
