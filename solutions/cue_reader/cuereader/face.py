@@ -138,11 +138,11 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
         return _NO_PAIR
 
     def beside(right: int, below: int) -> Map:
-        return skin[brow + below : height - down + below, half + right : width - half + right]
+        return np.asarray(skin[brow + below : height - down + below, half + right : width - half + right], np.float32)
 
     around = beside(0, 0)
-    for part in (beside(0, nose), beside(0, -brow), beside(half, down), beside(-half, down)):
-        around = np.minimum(around, part)
+    for other in (beside(0, nose), beside(0, -brow), beside(half, down), beside(-half, down)):
+        around = np.minimum(around, other)
     hopeful = np.flatnonzero(around > 0.5 * _GOOD)  # no score is higher than this
     if not hopeful.size:
         return _NO_PAIR
