@@ -1,5 +1,6 @@
 """The folder of one evaluation: all that its shards need, their results, and what the planner alone may know."""
 
+import compileall
 import fcntl
 import hashlib
 import json
@@ -113,7 +114,8 @@ class Plan:
         with tempfile.TemporaryDirectory(prefix=".step-", dir=self.folder) as scratch:
             work = Path(scratch)
             program = source(task.ingestion_program, "ingestion program")
-            place(program, work / "program", work / "program.zip")
+            place(program, work / "program", work / "program.zip")  # for its seal key
+            copy_tree(self.folder / "program", work / "program")
             (work / "output").mkdir()
             mounts = {
                 "/app/program": work / "program",
@@ -211,6 +213,8 @@ def make(folder: Path, task: Task, submission: Path, made: dict[str, Any], data:
         place(program, unfinished / "program", unfinished / "program.zip")
         place(submission, unfinished / "submission", unfinished / "submission.zip")
         (unfinished / "program" / KEY_FILE).unlink(missing_ok=True)
+        # Else every shard compiles its copy, which takes longer than loading the program.
+        compileall.compile_dir(unfinished / "program", quiet=2)
         if data is None:
             copy_data(input_data, unfinished / "input_data")
         else:
