@@ -146,7 +146,7 @@ def test_it_is_small() -> None:
 
 @pytest.mark.slow
 def test_training_twice_gives_the_same_networks(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="TRAINING NOT TESTED: install requirements/train.in")
+    pytest.importorskip("torch", reason="TRAINING NOT TESTED: install solutions/network/packages.txt")
     small = tmp_path / "small"
     small.mkdir()
     lines = (SAMPLE / "labels.csv").read_text(encoding="utf-8").splitlines(keepends=True)
