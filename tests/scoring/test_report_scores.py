@@ -285,6 +285,7 @@ def test_every_solution_has_a_shape_of_its_own_and_the_legend_says_which(tmp_pat
     marks = re.findall(r'class="mark solution" x="([\d.]+)%?".*?<path d="(.+?)"/></svg>\s+(?:</svg> (\w+)<)?', page)
     shapes = {name: path for _, path, name in marks if name}
     assert shapes.keys() == known.keys()
+    assert "<strong>Second</strong>: An example.</p>" in page
     assert len(set(shapes.values())) == 3
     drawn = [(float(x), path) for x, path, name in marks if not name]
     places = {20.0: "First", 40.0: "Third", 70.0: "First", 75.0: "Second"}

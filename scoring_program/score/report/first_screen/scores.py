@@ -86,6 +86,7 @@ def first_screen(scored: Scored) -> dict[str, Any]:
         "axes": [rows[name] for name in parts.axes],
         "predictions": [rows[key] for key in _prediction_keys(settings)],
         "rows": [row for key, row in rows.items() if given.get(key, True)],
+        "landmarks": scored.beside.landmarks.items,
         # One mark of each kind that occurs, for the legend and the headings of the table.
         "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
         "advice": advice(scored, parts),
