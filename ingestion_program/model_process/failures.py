@@ -21,8 +21,9 @@ OF_KIND: dict[type[BaseException], str] = {
 OF_NETWORKS = {
     ("protobuf parsing failed", "does not have a graph"): "the ONNX file is damaged or incomplete: export it again",
     ("onnx opset", "model ir version"): "export for an older version of ONNX, such as opset_version=17",
+    ("failed to allocate memory", "bad_alloc"): OF_KIND[MemoryError],
 }
-"""What ONNX Runtime says of a file that it cannot load, and what helps."""
+"""What ONNX Runtime says of a file that it cannot load or run, and what helps."""
 OF_A_GPU = ("cuda", "nvidia driver", "no gpu")
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
 """Device files that a machine with a GPU has."""

@@ -5,7 +5,9 @@ measures the training clips: where the face is, and roughly how much there is of
 """
 
 import argparse
+import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -22,7 +24,7 @@ from sklearn.model_selection import GroupKFold
 from torch import Tensor, nn
 from torch.nn import functional
 from videonet import reading
-from videonet.network import TARGETS
+from videonet.network import TARGETS, Network
 
 HERE = Path(__file__).resolve().parent
 # Where the starting kit and the cue reader lie: around this folder, or in the organisers' bundle.
@@ -158,41 +160,39 @@ def hints(measured: NDArray[np.float64], labels: NDArray[np.float64]) -> Tensor:
     return torch.tensor(np.stack(columns, axis=1), dtype=torch.float32)
 
 
-def drawn(data: Arrays, numbers: NDArray[np.int64], random: np.random.Generator | None) -> dict[str, Tensor]:
-    """Return a batch for the reader; with `random`, one of the views of each clip, perhaps mirrored and tinted."""
-    which = np.zeros(len(numbers), int) if random is None else random.integers(VIEWS, size=len(numbers))
+def drawn(data: Arrays, numbers: NDArray[np.int64], random: np.random.Generator) -> dict[str, Tensor]:
+    """Return a batch for the reader: one of the views of each clip, perhaps mirrored and tinted."""
+    which = random.integers(VIEWS, size=len(numbers))
     clip = {
         name: torch.from_numpy(data[name][numbers] if data[name].ndim == 2 else data[name][numbers, which]).float()
         for name in INPUTS
     }
-    if random is not None:
-        if random.random() < 0.5:
-            clip = {name: value.flip(-1) if value.ndim > 3 else value for name, value in clip.items()}
-        tint = torch.from_numpy(1 + 0.04 * random.standard_normal((len(numbers), 3, 1, 1))).float()
-        clip = {
-            name: value * (tint[:, None] if value.ndim == 5 else tint) if value.ndim > 3 else value
-            for name, value in clip.items()
-        }
-    return clip
+    if random.random() < 0.5:
+        clip = {name: value.flip(-1) if value.ndim > 3 else value for name, value in clip.items()}
+    tint = torch.from_numpy(1 + 0.04 * random.standard_normal((len(numbers), 3, 1, 1))).float()
+    return {
+        name: value * (tint[:, None] if value.ndim == 5 else tint) if value.ndim > 3 else value
+        for name, value in clip.items()
+    }
 
 
-def fit_reader(data: Arrays, labels: NDArray[np.float64], numbers: NDArray[np.int64], epochs: int) -> Reader:
-    """Fit the reader to the labels of some clips; the hints help less and less."""
+def fit_reader(data: Arrays, labels: NDArray[np.float64], epochs: int) -> Reader:
+    """Fit the reader to the labels; the hints help less and less."""
     torch.manual_seed(SEED)
-    random, size, rate = np.random.default_rng(SEED), min(16, len(numbers)), 4e-3
-    logits = np.log(np.clip(labels, 0.01, 0.99) / (1 - np.clip(labels, 0.01, 0.99)))[numbers]
-    wanted, rough = torch.tensor(logits, dtype=torch.float32), hints(data["measured"][numbers], logits)
+    random, size, rate = np.random.default_rng(SEED), min(16, len(labels)), 4e-3
+    logits = np.log(np.clip(labels, 0.01, 0.99) / (1 - np.clip(labels, 0.01, 0.99)))
+    wanted, rough = torch.tensor(logits, dtype=torch.float32), hints(data["measured"], logits)
     net = Reader(labels.shape[1], reading.BUCKETS)
     with torch.no_grad():
         net.weights.bias.copy_(wanted.mean(dim=0))
     others = [value for name, value in net.named_parameters() if name != "tone"]
     groups = [{"params": [net.tone], "weight_decay": 0.0}, {"params": others, "weight_decay": 1e-2}]
     optimizer = torch.optim.AdamW(groups, rate)
-    total = epochs * (len(numbers) // size)
+    total = epochs * (len(labels) // size)
     steps = torch.optim.lr_scheduler.OneCycleLR(optimizer, [3 * rate, rate], total_steps=total, pct_start=0.2)
     for epoch in range(epochs):
-        for chosen in random.permutation(len(numbers))[: len(numbers) // size * size].reshape(-1, size):
-            scores, cues = net(drawn(data, numbers[chosen], random))
+        for chosen in random.permutation(len(labels))[: len(labels) // size * size].reshape(-1, size):
+            scores, cues = net(drawn(data, chosen, random))
             hint = functional.mse_loss(cues, rough[chosen]) * max(0.03, 0.3 - 0.48 * epoch / epochs)
             # Few words tell something.
             few = 2e-4 * net.tone.abs().sum() * net.standard.running_var[-1].clamp_min(0.01).rsqrt()
@@ -203,13 +203,6 @@ def fit_reader(data: Arrays, labels: NDArray[np.float64], numbers: NDArray[np.in
             optimizer.step()
             steps.step()
     return net.eval()
-
-
-def predict(net: Reader, data: Arrays, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the scores of some clips."""
-    with torch.no_grad():
-        parts = [net(drawn(data, some, None))[0] for some in np.array_split(numbers, max(len(numbers) // 16, 1))]
-    return torch.sigmoid(torch.cat(parts)).numpy().astype(np.float64)
 
 
 def export(
@@ -228,6 +221,49 @@ def export(
     )
 
 
+def fit(data: Arrays, labels: NDArray[np.float64], epochs: int, out: Path) -> None:
+    """Fit the three networks to some clips, and write them."""
+    torch.manual_seed(SEED)
+    place, pose, clips = Place(), Pose(), len(labels)
+    fit_finder(place, find_places(data, np.random.default_rng(SEED)), _spread, clips, epochs // 2)
+    fit_finder(pose, find_poses(data, np.random.default_rng(SEED)), _distance, clips, 5 * epochs // 4)
+    reader = fit_reader(data, labels, epochs)
+    chances = nn.Sequential(place, nn.Flatten(), nn.Softmax(dim=1), nn.Unflatten(1, (23, 40)))
+    export(chances, (torch.zeros(1, 3, 90, 160),), ("picture",), ("chances",), out / "place.onnx")
+    export(pose, (torch.zeros(1, 3, 70, 64),), ("window",), ("change",), out / "pose.onnx")
+    given = tuple(
+        torch.from_numpy(data[name][0] if data[name].ndim == 2 else data[name][0, 0]) for name in INPUTS
+    )  # fmt: skip
+    export(Shipped(reader), given, INPUTS, OUTPUTS, out / "reader.onnx")
+
+
+def predict_unseen(
+    data: Arrays, folder: Labelled, seen: NDArray[np.int64], unseen: NDArray[np.int64], epochs: int
+) -> NDArray[np.float64]:
+    """Return the scores of some clips, read as a submission reads them, by networks fitted to other people's clips."""
+    with tempfile.TemporaryDirectory() as out:
+        fit({name: values[seen] for name, values in data.items()}, folder.labels[seen], epochs, Path(out))
+        network = Network(Path(out))
+        return np.array([network.read(FileClip(*folder.clips[at])).scores for at in unseen])
+
+
+def write_unseen(folder: Labelled, fold: NDArray[np.int64], predicted: NDArray[np.float64], path: Path) -> None:
+    """Write what was predicted for people who were left out, beside their labels: a line for each clip."""
+    version = torch.__version__.partition("+")[0]
+    made = (
+        f"train.py --folds, with PyTorch {version}, from {len(folder.clips)} clips: the people fall into {FOLDS} "
+        "folds; all networks are trained anew without a fold, then read its clips as a submission does."
+    )
+    rows = zip(folder.clips, folder.sources, fold.tolist(), folder.labels, predicted.round(6), strict=True)
+    clips = [
+        {"clip": clip.stem, "person": person, "fold": number, "labels": [*labels], "predicted": [*ours]}
+        for (clip, _), person, number, labels, ours in rows
+    ]
+    lines = ",\n".join(json.dumps(clip) for clip in clips)
+    head = json.dumps({"made": made, "targets": folder.targets})[:-1]
+    path.write_text(f'{head}, "clips": [\n{lines}\n]}}\n', encoding="utf-8")
+
+
 def _stacked(rows: list[Arrays]) -> Arrays:
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
@@ -243,7 +279,6 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)  # the same sums in the same order everywhere
-    torch.manual_seed(SEED)
     start = time.monotonic()
 
     def say(what: str) -> None:
@@ -263,30 +298,20 @@ def main() -> None:
         )
         data = {name: values[kept] for name, values in data.items()}
         views = pool.map(view, zip(range(len(kept)), folder.clips, data["place"], strict=True))
-        place, pose = Place(), Pose()
-        fit_finder(place, find_places(data, np.random.default_rng(SEED)), _spread, len(kept), options.epochs // 2)
-        fit_finder(pose, find_poses(data, np.random.default_rng(SEED)), _distance, len(kept), 5 * options.epochs // 4)
-        say("learned to find faces")
-        del data["large"], data["small"]
         data |= _stacked(list(views))
-    reader = fit_reader(data, folder.labels, np.arange(len(kept)), options.epochs)
-    say("learned to read clips")
-    chances = nn.Sequential(place, nn.Flatten(), nn.Softmax(dim=1), nn.Unflatten(1, (23, 40)))
-    export(chances, (torch.zeros(1, 3, 90, 160),), ("picture",), ("chances",), options.out / "place.onnx")
-    export(pose, (torch.zeros(1, 3, 70, 64),), ("window",), ("change",), options.out / "pose.onnx")
-    given = tuple(
-        torch.from_numpy(data[name][0] if data[name].ndim == 2 else data[name][0, 0]) for name in INPUTS
-    )  # fmt: skip
-    export(Shipped(reader), given, INPUTS, OUTPUTS, options.out / "reader.onnx")
+    say("cut out what the networks look at")
+    fit(data, folder.labels, options.epochs, options.out)
+    say("learned to find faces and to read clips")
     errors = None
     if options.folds:
-        folds = list(GroupKFold(FOLDS).split(folder.labels, groups=folder.sources))
-        ours, constant = np.empty_like(folder.labels), np.empty_like(folder.labels)
-        for seen, unseen in folds:
-            ours[unseen] = predict(fit_reader(data, folder.labels, seen, options.epochs), data, unseen)
-            constant[unseen] = folder.labels[seen].mean(axis=0)
+        ours, constant, fold = np.empty_like(folder.labels), np.empty_like(folder.labels), np.empty(len(kept), int)
+        folds = GroupKFold(FOLDS).split(folder.labels, groups=folder.sources)
+        for number, (seen, unseen) in enumerate(folds, 1):
+            ours[unseen] = predict_unseen(data, folder, seen, unseen, options.epochs)
+            constant[unseen], fold[unseen] = folder.labels[seen].mean(axis=0), number
+            say(f"predicted the people of fold {number} of {FOLDS}")
+        write_unseen(folder, fold, ours, options.out / "unseen.json")
         errors = np.abs(ours - folder.labels).mean(axis=0), np.abs(constant - folder.labels).mean(axis=0)
-        say("cross-validated")
     say_skill(folder, errors)
 
 

@@ -253,6 +253,42 @@ def test_what_cannot_be_computed_is_named(
     assert message in capsys.readouterr().err
 
 
+def test_predictions_for_people_who_were_left_out_stand_beside_the_run(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swap(
+        copy / "competition.yaml",
+        "leaderboards:",
+        "solutions: [{index: 0, path: solutions/net/, tasks: [0]}]\nleaderboards:",
+    )
+    settings = read_settings(copy / "reference" / "task.yaml")
+    names, low = list(settings.names), np.array([target.minimum for target in settings.targets])
+    span = np.array([target.maximum for target in settings.targets]) - low
+    truth, errors = np.array([[0.2], [0.8], [0.5]]), np.array([[0.1], [-0.1], [0.1]])
+    clips = [
+        {"labels": list(low + span * one), "predicted": list(low + span * (one + error))}
+        for one, error in zip(truth, errors, strict=True)
+    ]
+    unseen = copy / "solutions/net/unseen.json"
+    write_files(copy, {"solutions/net/unseen.json": json.dumps({"targets": names, "clips": clips})})
+    assert baselines(copy) == 0
+    items = read_landmarks(copy / "reference", settings).items
+    assert [item.key for item in items] == ["constant", "look_up", "reader", "net_unseen", "ceiling"]
+    found = items[3]
+    assert (found.kind, found.title) == ("solution", "Solution net, cross-validated")
+    assert found.columns["interview_accuracy"] == pytest.approx(0.9)
+    assert not {"explanation", "text"} & found.columns.keys()
+    assert found.targets["interview"]["pearson"] == pytest.approx(
+        np.corrcoef(truth[:, 0], (truth + errors)[:, 0])[0, 1]
+    )
+    unseen.write_text(json.dumps({"targets": names[1:], "clips": clips}))
+    assert baselines(copy) == 1
+    assert "unseen.json: expected the targets" in capsys.readouterr().err
+    unseen.write_text("{}")
+    assert baselines(copy) == 1
+    assert "unseen.json: expected clips with labels" in capsys.readouterr().err
+
+
 def test_a_phase_names_its_landmarks_once_there_are_some(copy: Path) -> None:
     before = (copy / "reference/task.yaml").read_text()
     swap(copy / "reference" / "task.yaml", "landmarks: landmarks.json", "")

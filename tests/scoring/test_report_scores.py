@@ -277,6 +277,21 @@ def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None
     assert [mark.title for mark in scores.compared] == ["Chance", "Constant", "Cue reader", "Second"]
 
 
+def test_every_solution_has_a_shape_of_its_own_and_the_legend_says_which(tmp_path: Path) -> None:
+    # The second has no total: its place among the marks of a bar is not its place among the solutions.
+    known = {"First": {"explanation": 20.0, "skill": 0.4}, "Second": {"skill": 0.5}, "Third": {"explanation": 40.0}}
+    items = tuple(Landmark(name.lower(), "solution", name, "An example.", one, {}) for name, one in known.items())
+    page = report_page(scored_of(tmp_path, make_case(), ReportExtras(landmarks=Landmarks("0" * 64, items))))
+    marks = re.findall(r'class="mark solution" x="([\d.]+)%?".*?<path d="(.+?)"/></svg>\s+(?:</svg> (\w+)<)?', page)
+    shapes = {name: path for _, path, name in marks if name}
+    assert shapes.keys() == known.keys()
+    assert "<strong>Second</strong>: An example.</p>" in page
+    assert len(set(shapes.values())) == 3
+    drawn = [(float(x), path) for x, path, name in marks if not name]
+    places = {20.0: "First", 40.0: "Third", 70.0: "First", 75.0: "Second"}
+    assert drawn == [(x, shapes[name]) for x, name in places.items()]
+
+
 def test_bars_are_drawn_to_scale(tmp_path: Path) -> None:
     scored = scored_of(tmp_path, make_case())
     columns = {column.title: (column, estimate) for column, estimate in scored.evaluation.columns}

@@ -1,9 +1,10 @@
 """Compute the landmarks of a phase with the phase's own scoring program."""
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,12 @@ class _Truth:
     """(k,) training means."""
 
 
-def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
+def compute(phase: Phase, runs: Sequence[Run], unseen: Sequence[Path], scratch: Path) -> dict[str, Any]:
     """Compute the content of ``landmarks.json``.
 
     `runs`: runs of solutions on this phase that become landmarks. Constant predictions are left out, because the
-    constant is already a landmark. Raises BundleError when the phase's data cannot be read, or a run cannot be scored.
+    constant is already a landmark. `unseen`: a solution's cross-validated predictions, as its training writes them.
+    Raises BundleError when the phase's data or such a file cannot be read, or a run cannot be scored.
     """
     reference = use_scoring_program(phase, scratch)
     if phase.task.input_data is None:
@@ -63,6 +65,7 @@ def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
     known = _read(reference)
     items = [_constant(known), *_shortcuts(known, given)]
     items += [item for run in runs if (item := _solution(run, phase, reference, scratch))]
+    items += [_cross_validated(path, known) for path in unseen]
     items += _ceiling(known)
     digest = fingerprint(given, Dataset(reference))
     return {"format_version": FORMAT_VERSION, "data_sha256": digest, "landmarks": items}
@@ -75,10 +78,14 @@ def _read(reference: Path) -> _Truth:
         known = read_known(reference, settings, labels)
     except ScoringError as error:
         raise BundleError(f"{reference}: {error.headline} Run `bundle check`.") from error
+    constant = np.array([target.constant for target in settings.targets])
+    return _Truth(settings, labels, known, _to_unit(labels.truth, settings), _to_unit(constant, settings))
+
+
+def _to_unit(values: Array, settings: Settings) -> Array:
     low = np.array([target.minimum for target in settings.targets])
-    span = np.array([target.maximum for target in settings.targets]) - low
-    constant = (np.array([target.constant for target in settings.targets]) - low) / span
-    return _Truth(settings, labels, known, (labels.truth - low) / span, constant)
+    high = np.array([target.maximum for target in settings.targets])
+    return np.asarray((values - low) / (high - low))
 
 
 def _constant(known: _Truth) -> dict[str, Any]:
@@ -146,9 +153,34 @@ def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[st
         target: {metric: float(values[at]) for metric, values in metrics.items()}
         for at, target in enumerate(prepared.settings.names)
     }
+    meaning = "An example submission, run as any other."
+    return _item(_key(name), "solution", f"Solution {name}"[:40], meaning, columns, targets)
+
+
+def _cross_validated(path: Path, known: _Truth) -> dict[str, Any]:
+    """Score the predictions of public clips, each by a model that was trained without the person; needs no phase."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        labels, predicted = (
+            _to_unit(np.array([clip[name] for clip in record["clips"]], np.float64), known.settings)
+            for name in ("labels", "predicted")
+        )
+        targets = tuple(record["targets"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BundleError(f"{path}: expected clips with labels and predictions ({error!r}). Train again.") from error
+    if targets != known.settings.names:
+        raise BundleError(
+            f"{path}: expected the targets {', '.join(known.settings.names)}; found {', '.join(targets)}."
+        )
+    name = path.parent.name
+    numbers = _numbers(known, _metrics(replace(known, truth=labels), predicted))
+    meaning = "Predictions of the public clips; who predicts a person's clips was trained without that person."
+    return _item(_key(f"{name}_unseen"), "solution", f"Solution {name}, cross-validated"[:40], meaning, *numbers)
+
+
+def _key(name: str) -> str:
     key = _NO_KEY.sub("_", name.lower()).strip("_")[:24] or "solution"
-    key = key if key[0].isalpha() else f"solution_{key}"
-    return _item(key, "solution", f"Solution {name}"[:40], "An example submission, run as any other.", columns, targets)
+    return key if key[0].isalpha() else f"solution_{key}"
 
 
 def _silent(known: _Truth, predicted: Array) -> tuple[dict[str, float], dict[str, dict[str, float]]]:

@@ -19,6 +19,8 @@ from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.entering import enter
 
 FILE = "landmarks.json"
+UNSEEN = "unseen.json"
+"""In a solution's folder: what it predicts for people who were left out of its training."""
 
 
 def phases_with_folders(competition: Competition) -> list[Phase]:
@@ -45,7 +47,8 @@ def update(
     use_scoring_program(phase, scratch)
     from bundle_tools.challenge.baselines.compute import compute  # noqa: PLC0415 - imports that program
 
-    record = compute(phase, runs, scratch)
+    unseen = [one / UNSEEN for one in solutions_of(competition.root) if (one / UNSEEN).is_file()]
+    record = compute(phase, runs, unseen, scratch)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if path.name == FILE:
         enter(path.with_name("task.yaml"), {"landmarks": FILE})

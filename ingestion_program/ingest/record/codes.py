@@ -73,8 +73,8 @@ _RUNNING = (
     Code("probes_not_reached", "W", ("run",), "altered copies that were not reached", "enough time and a running model for all of them", "make the model faster; look at the first failure in the log"),
     Code("calls_refused", "W", ("run",), "system calls that are not allowed", "allowed system calls only", "ignore this if all went well; otherwise avoid these calls, or ask the organisers to allow them"),
     Code("answers_equal", "W", ("run",), "the same prediction for every clip", "predictions that depend on the clip", "check what the model reads from a clip"),
-    Code("answers_differ", "W", ("run",), "a different answer to the same clip", "the same answer both times", "fix the seeds, and carry nothing over from one clip to the next"),
-    Code("answers_depend", "W", ("run",), "a different answer to the same altered copy in a fresh process", "the same answer both times", "carry nothing over from one call to the next, and fix the seeds"),
+    Code("answers_differ", "W", ("run",), "a different answer to the same clip", "the same answer both times", "fix seeds and the number of threads, and carry nothing over from one clip to the next"),
+    Code("answers_depend", "W", ("run",), "a different answer to the same altered copy in a fresh process", "the same answer both times", "carry nothing over from one call to the next, and fix seeds and the number of threads"),
 )  # fmt: skip
 
 _RESULTS = (

@@ -46,12 +46,12 @@ class Determinism:
 
     def problems(self) -> list[Problem]:
         """Return a warning where answers to clips differ."""
-        fix = "fix the seeds, and carry nothing over from one clip to the next"
+        fix = "fix seeds and the number of threads, and carry nothing over from one clip to the next"
         return self._problems("answers_differ", "clips", fix)
 
     def problems_of_copies(self) -> list[Problem]:
         """Return a warning where answers to altered copies differ."""
-        fix = "carry nothing over from one call to the next, and fix the seeds"
+        fix = "carry nothing over from one call to the next, and fix seeds and the number of threads"
         return self._problems("answers_depend", "altered copies", fix)
 
     def _problems(self, code: str, asked: str, fix: str) -> list[Problem]:

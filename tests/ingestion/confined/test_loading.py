@@ -98,6 +98,7 @@ LOADS: dict[str, Told] = {
     "abstract": raising("__import__('abc').ABC.register(1)", "TypeError", "kit.py run"),
     "exit": raising("raise SystemExit(0)", "SystemExit", "do not end the process"),
     "memory": raising("raise MemoryError", "MemoryError", "less memory"),
+    "memory of a network": raising("raise RuntimeError('Failed to allocate memory for requested buffer')", "", "less"),
     "a frame": raising(FRAME, "read-only", ".copy()"),
     "cuda": raising("raise RuntimeError('Found no NVIDIA driver on your system')", "NVIDIA", "use the CPU"),
     "unpickling": raising(ABROAD, "Net", "kit.py run"),

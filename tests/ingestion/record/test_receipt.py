@@ -48,6 +48,7 @@ def test_what_is_compared() -> None:
     assert (receipt.clips, receipt.identical, receipt.largest_difference) == (3, 1, 0.25)
     (problem,) = receipt.problems()
     assert (problem.code, problem.severity) == ("answers_differ", "warning")
+    assert "number of threads" in problem.fix
     assert "2 of 3 clips" in problem.found
     assert "up to 0.25" in problem.found
 

@@ -27,12 +27,14 @@ class Mark:
     """A value to compare with, drawn on a score's bar."""
 
     kind: str
-    """``chance``, or the kind of a landmark; decides the shape."""
+    """``chance``, or the kind of a landmark; decides colour and shape."""
     title: str
     value: str
     """Its rounded score."""
     position: float
     """Percentage of the scale's length."""
+    number: int = 0
+    """Place among the solutions, from 0: each has a shape of its own."""
 
     @property
     def drawn(self) -> bool:
@@ -84,6 +86,7 @@ def first_screen(scored: Scored) -> dict[str, Any]:
         "axes": [rows[name] for name in parts.axes],
         "predictions": [rows[key] for key in _prediction_keys(settings)],
         "rows": [row for key, row in rows.items() if given.get(key, True)],
+        "landmarks": scored.beside.landmarks.items,
         # One mark of each kind that occurs, for the legend and the headings of the table.
         "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
         "advice": advice(scored, parts),
@@ -116,16 +119,19 @@ def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]
         return
     low, high = column.minimum, column.maximum
     places = min(column.decimals, scored.spread_places(column))
+    landmarks = scored.beside.landmarks
     known: list[tuple[str, str, float | None]] = [
         ("chance", "Chance", column.chance),
         ("constant", "Constant", estimate.baseline),
     ]
-    for landmark in scored.beside.landmarks.items:
+    for landmark in landmarks.items:
         if landmark.kind != "constant" or estimate.baseline is None:
             known.append((landmark.kind, landmark.title, landmark.columns.get(column.key)))
+    order = {landmark.title: place for place, landmark in enumerate(landmarks.of_kind("solution"))}
     for kind, title, value in known:
         if value is not None:
-            yield Mark(kind, title, number(value, places), position(min(high, max(low, value)), low, high))
+            at = position(min(high, max(low, value)), low, high)
+            yield Mark(kind, title, number(value, places), at, order.get(title, 0))
 
 
 def _verdict(scored: Scored) -> Iterator[str]:
