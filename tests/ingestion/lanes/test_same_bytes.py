@@ -116,5 +116,6 @@ def test_restarts_that_are_used_up_end_the_run_where_those_of_one_would(tmp_path
 @pytest.mark.slow
 def test_models_that_hang_leave_the_files_of_one(tmp_path: Path, clips: list[Path]) -> None:
     model = MODEL.format(of=16, dies="(1,)", raises="(2,)", hangs="(3,)")
-    left = check_same(tmp_path, clips, model, [2, 3], restarts=50, call_s=8)  # more than an answer takes on a busy machine
+    # More than an answer takes on a busy machine.
+    left = check_same(tmp_path, clips, model, [2, 3], restarts=50, call_s=8)
     assert "timeout" in str(left["told"])
