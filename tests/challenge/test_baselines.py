@@ -275,7 +275,7 @@ def test_predictions_for_people_who_were_left_out_stand_beside_the_run(
     items = read_landmarks(copy / "reference", settings).items
     assert [item.key for item in items] == ["constant", "look_up", "reader", "net_unseen", "ceiling"]
     found = items[3]
-    assert (found.kind, found.title) == ("solution", "Solution net, cross-validated")
+    assert (found.kind, found.title) == ("solution", "Net, cross-validated")
     assert found.columns["interview_accuracy"] == pytest.approx(0.9)
     assert not {"explanation", "text"} & found.columns.keys()
     assert found.targets["interview"]["pearson"] == pytest.approx(

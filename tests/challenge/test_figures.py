@@ -258,14 +258,19 @@ def test_the_table_of_columns_is_the_registry(texts: Path) -> None:
 def test_the_short_table_of_landmarks_is_part_of_the_long_one(texts: Path) -> None:
     blocks = figures(texts).blocks
     for phase in PHASES:
-        short = blocks.find(f"landmarks_short:{phase}").splitlines()
-        rows = [line.split(" | ")[0] for line in short if line.startswith("| ")]
-        assert [row.removeprefix("| ") for row in rows] == [
-            *("score", "Explanation score", "Skill over the constant"),
+        long = blocks.find(f"landmarks:{phase}")
+        short, whole = (
+            [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| ")]
+            for text in (blocks.find(f"landmarks_short:{phase}"), long)
+        )
+        assert short[0] == [
+            *("baseline", "Explanation score", "Skill over the constant"),
             *("Invite to interview: accuracy", "Five traits: accuracy"),
         ]
-        long = blocks.find(f"landmarks:{phase}")
-        assert set(short) <= set(long.splitlines())
+        told = {row[0]: row[1:] for row in whole}
+        assert [row[0] for row in short[1:]] == told["score"]
+        for place, title in enumerate(short[0][1:], 1):
+            assert [row[place] for row in short[1:]] == told[title]
         assert "| Plausibility |" not in long  # nobody was asked
 
 

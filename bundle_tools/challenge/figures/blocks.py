@@ -104,9 +104,14 @@ def landmarks(phase: Phase) -> str:
 
 
 def landmarks_short(phase: Phase) -> str:
-    """Make the same table with only total, skill and accuracy, without sentences about the baselines."""
+    """Make a table of total, skill and accuracy alone, a row for each baseline: a column each would be too wide."""
+    if phase.landmarks is None:
+        return ""
     columns = [one for one in in_order(phase.draft.keys.columns) if one.key.endswith(SHORT)]
-    return "" if phase.landmarks is None else _landmarks(phase, columns).rpartition("\n\n")[0]
+    intro, table, _ = _landmarks(phase, columns).split("\n\n")
+    lines = [line[2:-2].split(" | ") for line in table.splitlines() if "---" not in line]
+    (_, *scores), *rows = zip(*lines, strict=True)
+    return f"{intro}\n\n{_table(('baseline', *scores), rows)}"
 
 
 def _landmarks(phase: Phase, columns: Sequence[Column]) -> str:
