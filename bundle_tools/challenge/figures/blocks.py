@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from bundle_tools.challenge.baselines.page import table as landmark_table
+from bundle_tools.challenge.baselines import page as baselines
 from bundle_tools.challenge.enough_clips import points_apart
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase
@@ -100,7 +100,8 @@ def landmarks(phase: Phase) -> str:
     """Make the table of baseline scores, below the phase's name; empty if they were not computed."""
     if phase.landmarks is None:
         return ""
-    return _landmarks(phase, in_order(phase.draft.keys.columns))
+    columns = in_order(phase.draft.keys.columns)
+    return _below_name(phase, baselines.table(phase.landmarks, _applying(phase, columns), open_=phase.is_open))
 
 
 def landmarks_short(phase: Phase) -> str:
@@ -108,15 +109,16 @@ def landmarks_short(phase: Phase) -> str:
     if phase.landmarks is None:
         return ""
     columns = [one for one in in_order(phase.draft.keys.columns) if one.key.endswith(SHORT)]
-    intro, table, _ = _landmarks(phase, columns).split("\n\n")
-    lines = [line[2:-2].split(" | ") for line in table.splitlines() if "---" not in line]
-    (_, *scores), *rows = zip(*lines, strict=True)
-    return f"{intro}\n\n{_table(('baseline', *scores), rows)}"
+    by_score = baselines.cells(phase.landmarks, _applying(phase, columns), open_=phase.is_open)
+    (_, *scores), *rows = zip(*by_score, strict=True)
+    return _below_name(phase, _table(("baseline", *scores), rows))
 
 
-def _landmarks(phase: Phase, columns: Sequence[Column]) -> str:
-    shown = [one for one in columns if _applies(phase, one.key)]
-    table = landmark_table(phase.landmarks or {}, shown, open_=phase.is_open)
+def _applying(phase: Phase, columns: Sequence[Column]) -> list[Column]:
+    return [one for one in columns if _applies(phase, one.key)]
+
+
+def _below_name(phase: Phase, table: str) -> str:
     return f"In **{phase.entry.name}**{'' if phase.is_open else ', roughly'}:\n\n{table}"
 
 
