@@ -175,7 +175,8 @@ def _cross_validated(path: Path, known: _Truth) -> dict[str, Any]:
     name = path.parent.name
     numbers = _numbers(known, _metrics(replace(known, truth=labels), predicted))
     meaning = "Predictions of the public clips; who predicts a person's clips was trained without that person."
-    return _item(_key(f"{name}_unseen"), "solution", f"{name}, cross-validated"[:40].capitalize(), meaning, *numbers)
+    title = f"{name[:1].upper()}{name[1:]}, cross-validated"[:40]
+    return _item(_key(f"{name}_unseen"), "solution", title, meaning, *numbers)
 
 
 def _key(name: str) -> str:

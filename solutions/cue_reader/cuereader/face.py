@@ -133,12 +133,12 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
     """
     height, width = red.shape
     half, down, nose, brow = (round(part * unit) for part in (EYE_DISTANCE / 2, 0.38, 0.3, 0.5))
-    skin = cv2.blur(np.clip((red - 0.02) / 0.02, 0, 1), _odd(0.26 * unit, 0.22 * unit))
+    skin: Map = np.asarray(cv2.blur(np.clip((red - 0.02) / 0.02, 0, 1), _odd(0.26 * unit, 0.22 * unit)), np.float32)
     if height <= brow + down or width <= 2 * half:
         return _NO_PAIR
 
     def beside(right: int, below: int) -> Map:
-        return np.asarray(skin[brow + below : height - down + below, half + right : width - half + right], np.float32)
+        return skin[brow + below : height - down + below, half + right : width - half + right]
 
     around = beside(0, 0)
     for other in (beside(0, nose), beside(0, -brow), beside(half, down), beside(-half, down)):
