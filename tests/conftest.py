@@ -61,6 +61,15 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
+    """Refuse a test that leaves this process with a real-time priority: all others would starve."""
+    result = yield
+    if hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR):
+        pytest.fail("the test leaves this process with a real-time priority")
+    return result
+
+
 @pytest.fixture
 def imports_undone(tmp_path: Path) -> Iterator[None]:
     """Forget what a test imports from its own folder: submissions have modules of the same names."""
