@@ -45,29 +45,31 @@ class Reader:
             self.messages.append(body)
             self.arrived.notify_all()
 
-    def take(self) -> dict[str, Any]:
-        with self.arrived:
-            assert self.arrived.wait_for(lambda: self.messages, timeout=20)
-            return self.messages.pop(0)
+    def take(self, number: int) -> dict[str, Any]:
+        while True:
+            with self.arrived:
+                assert self.arrived.wait_for(lambda: self.messages, timeout=20)
+                message = self.messages.pop(0)
+            if message["stream"] == number:
+                return message
+            # It came after that reading had been left.
+            self.server.free([(message["stream"], slot) for slot in message.get("slots", ())], [])
 
     def numbers(self, request: dict[str, Any], *, keep: bool = False, stop_after: int = 10**6) -> list[int]:
         number = self.next
         self.next += 1
         self.server.open(number, request, self.send)
-        head = self.take()
+        head = self.take(number)
         if "buffer" not in head:
             return []
         buffer = self.buffers[head["buffer"]]
         found: list[int] = []
-        while len(found) < stop_after and "slots" in (event := self.take()):
+        while len(found) < stop_after and "slots" in (event := self.take(number)):
             for slot in event["slots"]:
                 found.append(read_number(buffer.slot(slot, tuple(head["shape"]))))
                 if not keep:
                     self.server.free([(number, slot)], [])
         self.server.free([], [number])
-        for late in self.messages:  # what came after the reader had left
-            self.server.free([(number, slot) for slot in late.get("slots", ())], [])
-        self.messages.clear()
         return found
 
 
