@@ -50,7 +50,7 @@ def write_scores(folder: Path, scores: dict[str, float | int], registry: tuple[C
     """
     check_scores(scores, registry)
     ordered = {column.key: scores[column.key] for column in registry}
-    text = json.dumps(ordered, indent=2, allow_nan=False) + "\n"
+    text = json.dumps(ordered, indent=2) + "\n"
     if parse_object(text.encode(), _LARGEST_SCORES) != ordered:
         raise ValueError("scores.json would not read back as written")
     write_atomically(folder / "scores.txt", "".join(f"{key}: {value}\n" for key, value in ordered.items()))

@@ -198,9 +198,10 @@ def bomb(width: int, height: int) -> bytes:
     "data",
     [
         *(b"", b"GIF89a", b"\xff\xd8", b"\xff\xd8\xff\xd9", b"\xff\xd8\xff\xe0\x00\x00" * 9, jpeg()[:200], jpeg()[:-2]),
+        jpeg()[:-2] + b"\xff\xdd\x00\x02",  # all pixels, and no end
         *(bomb(30000, 30000), bomb(0, 200), jpeg() + jpeg()[2:] * 9_000, b"<svg/>" + jpeg()),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_a_picture_that_is_none_is_refused(data: bytes) -> None:
     assert data_uri(data) is None

@@ -116,11 +116,12 @@ def test_a_cue_without_an_answer_counts_as_worst() -> None:
 def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
     found = reasons(NUMBERS, MAPS, claim_rows(NUMBERS, MAPS.claims, WIDE), WIDE)
     assert [reason.state for reason in found] == ["good", "bad", "part", "good"]
-    place_words, time_words, cue_words, _ = (reason.words for reason in found)
+    place_words, time_words, cue_words, text_words = (reason.words for reason in found)
     assert place_words == "Altering the place marked most moved the prediction by 8.000."
     most = "Altering the second marked most moved the prediction by 1.000"
     assert time_words == f"{most}; altering another second moved it by up to 4.000."
     assert cue_words == "1 of 3 claims tested are right."
+    assert text_words == "Valid, and agrees with the prediction and the submitted cues."
 
 
 def test_a_map_in_part_right_says_why() -> None:

@@ -71,6 +71,7 @@ def test_perfect_predictions_are_calibrated_and_halved_ones_are_not() -> None:
     assert "slope 1.00" in perfect.said
     assert "slope 2.00" in calibration(truth, 0.25 + truth / 2, NO_WEIGHTS, 0.95).said
     assert calibration(truth, np.full(41, 0.5), NO_WEIGHTS, 0.95).said == "all predictions are the same"
+    assert len(calibration(truth[:7], truth[:7], NO_WEIGHTS, 0.95).bins) == 1  # too few clips for two
 
 
 def test_the_intervals_of_bins_are_those_of_a_plain_bootstrap() -> None:

@@ -157,6 +157,11 @@ def test_formats_that_organisers_have(name: str, tmp_path: Path) -> None:
         assert np.argmax(spectrum) * 16_000 / len(middle) == pytest.approx(440, abs=3)
 
 
+def test_times_count_from_the_first_frame(tmp_path: Path) -> None:
+    facts = read_facts(write_clip(tmp_path / "clip.ts", 30, Format(audio=None)))  # its first time stamp is 1.4 s
+    assert facts.times[[0, 1, -1]] == pytest.approx([0, 0.04, 1.16], abs=1e-3)
+
+
 def test_variable_frame_rate_uses_the_time_stamps(tmp_path: Path) -> None:
     times = [0, 40, 80, 1080, 1120, 1160, 1200]  # one frame stands for a whole second
     path = write_clip(tmp_path / "variable.mp4", len(times), times_ms=times)

@@ -3,7 +3,7 @@
 The simulated model reacts to a patch of cells that moves from clip to clip; twelve blocks of cells are hidden in turn.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -17,9 +17,10 @@ from score.axes.faithfulness import Agreement, agreement, clip_faithfulness, fai
 from score.axes.known_causes import main_causes, map_agreement, union
 from score.axes.plausibility import clip_plausibility
 from score.axes.ranks import average_ranks, correlation
-from score.axes.table import credited_error
+from score.axes.table import AxisSums, credited_error
 from score.axes.text import distance, specificity
 from score.axes.total import credited_skill, power_mean
+from score.evaluation.clip_numbers import held_up, label_free
 from score.measure.noise import noise_floor, resolution
 from score.read.output.explanation_record import NO_EXPLANATION
 from score.read.output.probe_record import ProbeCall
@@ -468,6 +469,15 @@ def test_correlation_does_not_depend_on_how_large_weights_are(scale: float) -> N
     assert correlation(first * scale, second) == pytest.approx(expected)
     assert correlation(first * scale, second * scale) == pytest.approx(expected)
     assert correlation(np.full(144, 0.1) * scale, second) == 0
+
+
+def test_a_clip_never_holds_up_more_than_wholly() -> None:
+    """A map better than all others has 1.5, and so would more than make up for a poor text."""
+    best = {"faithfulness_space": [[1, -1]], "faithfulness_time": [[1, -1]], "cue_claims": [[1.25]], "text": [[1]]}
+    nothing = {field.name: np.zeros((1, 1)) for field in fields(AxisSums)}
+    table = AxisSums(**nothing | {name: np.array(values, dtype=np.float64) for name, values in best.items()})
+    assert label_free(table) == pytest.approx(np.array([[1.5, 1.5, 1.25, 1]]))
+    assert held_up(table, ExplanationScore().weights) == pytest.approx([1])
 
 
 @pytest.mark.parametrize("bin_s", [1e-320, 1e-9, 1e300])

@@ -75,15 +75,18 @@ def test_what_can_be_seen_is_summed_and_texts_have_no_size(tmp_path: Path) -> No
         return parse_explanation({"text": text, "image": None, "evidence": evidence}, settings, frozenset())
 
     raised = "The smile raised the interview score."
-    seen = read_claims(
+    readings = read_claims(
         [
             said(raised, ("smile", "interview", 0.1), ("gaze", "interview", -0.04), ("voice", "interview", 0.5)),
             said("", ("words", "interview", 0.1), ("speech_rate", "interview", 0.1)),
             said(raised),
             said("", ("smile", "openness", 0.2)),
+            said("", ("gaze", "interview", -0.8), ("gaze", "interview", -0.9)),
         ],
         settings,
-    ).seen[:, NAMES.index("interview")]
+    )
+    assert readings.claims.min() == -1  # a claim made twice counts as the largest
+    seen = readings.seen[:4, NAMES.index("interview")]
     assert seen[:2] == pytest.approx([0.14, 0.0])
     assert np.isnan(seen[2:]).all()
 
