@@ -72,6 +72,8 @@ _NEAR = {
     "solutions": ("tests/solutions",),
     "starting_kit": ("tests/kit",),
     "pages": ("tests/pages",),
+    "input_data": ("tests/synthetic",),
+    "reference_data": ("tests/synthetic",),
     "": ("tests/cli", "tests/codabench", "tests/challenge", "tests/pages"),
 }
 """Which tests are asked first; the first start of the path that fits counts."""

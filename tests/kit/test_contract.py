@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -134,6 +135,18 @@ def test_what_the_platform_refuses_is_refused_at_home(asked: dict[str, Any], sai
         next(FileClip(CLIP).frames(**asked))
     with pytest.raises(ValueError, match="rate is 1"):
         FileClip(CLIP).audio(1)
+
+
+@pytest.mark.parametrize(("usual", "verb", "sign"), [(0.0, "raised", 1), (1.0, "lowered", -1)])
+def test_the_text_of_the_template_says_what_its_evidence_says(
+    usual: float, verb: str, sign: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, clip = import_module("template.model"), FileClip(CLIP)
+    monkeypatch.setattr(module, "USUAL_BRIGHTNESS", usual)
+    model = module.Model(CLIP.parent)
+    told = model.explain(clip, model.predict(clip))
+    assert f"The lighting {verb} the interview score" in told["text"]
+    assert {np.sign(claim["contribution"]) for claim in told["evidence"]["cues"]} == {sign}
 
 
 def test_a_copy_of_the_contract_in_a_submission_does_no_harm(tmp_path: Path) -> None:

@@ -166,6 +166,20 @@ def test_files_match_their_manifest_and_tell_nothing(phase: str) -> None:
         assert {f"{name}/{path.name}" for path in (folder / name).iterdir()} == {row["file"] for row in listed}
 
 
+GENERATED = {
+    "input_data/practice/exchanges.json": "7aff127e55768acb",
+    "reference_data/practice/causes.json": "01db300ece06b96e",
+    "input_data/final/exchanges.json": "727b155fbb0d814f",
+    "reference_data/final/causes.json": "aa0f564a82f8921c",
+}
+"""How the SHA-256 of large generated files begins: drawing them again takes long. Change it with the files."""
+
+
+@pytest.mark.parametrize("file", GENERATED)
+def test_generated_files_are_not_edited(file: str) -> None:
+    assert hashlib.sha256((ROOT / file).read_bytes()).hexdigest().startswith(GENERATED[file])
+
+
 @pytest.mark.parametrize("phase", PHASES)
 def test_order_and_name_are_at_chance(phase: str) -> None:
     rows = rows_of(ROOT / "reference_data" / phase / "labels.csv")
