@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from pathlib import Path
-from threading import Barrier, Event
+from threading import Barrier, Event, Thread
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
@@ -120,6 +120,8 @@ class Model:
             case "dies":
                 self.process.alive = False
                 raise CallFailed(problem("crashed"))
+            case "fills the disk":
+                raise IngestionError([problem("disk_full")])
             case "raises":
                 raise CallFailed(problem("model_raised"))
         return {"interview": float(clip.clip_id.partition("-")[0]) / 100}
@@ -264,6 +266,25 @@ def test_nobody_waits_for_an_answer_that_is_not_wanted() -> None:
     assert said[0].died
     assert (said[1][0].code, said[1][1]) == ("restarts_used_up", 0)
     assert "nobody ended it" not in journal
+
+
+def test_a_fault_while_a_model_is_asked_is_told_in_its_turn_and_nobody_waits_for_the_answer() -> None:
+    several, _ = asker(2)
+    several.start([])
+    reached, told = list[str](), list[str]()
+
+    def ask() -> None:
+        try:
+            for work, _, _ in several.ask(works([["slow"], ["fills the disk"], ["ok"]]), FIRST):
+                reached.append(work.clip_id)
+        except IngestionError as error:
+            told.append(error.problems[0].code)
+
+    asking = Thread(target=ask, daemon=True)  # without the answer it would never end
+    asking.start()
+    asking.join(60)
+    assert (reached, told) == (["0"], ["disk_full"])
+    several.stop()
 
 
 def test_a_fault_of_the_machine_is_told_where_one_model_would_meet_it() -> None:
