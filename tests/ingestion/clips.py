@@ -1,8 +1,6 @@
 """Small videos whose frames carry their own number, in the formats that organisers really have."""
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -50,23 +48,10 @@ def read_number(frame: npt.NDArray[np.uint8]) -> int:
     return int((bits * (1 << np.arange(BITS))).sum())
 
 
-@contextmanager
-def _priority_kept() -> Iterator[None]:
-    """Undo what SVT-AV1 does for root: it makes the calling thread a real-time one, which starves all others."""
-    if not hasattr(os, "sched_getscheduler"):  # macOS
-        yield
-        return
-    policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, policy, priority)
-
-
 def write_clip(path: Path, count: int, form: Format | None = None, times_ms: Sequence[int] | None = None) -> Path:
     """Write a clip of `count` numbered frames, at constant rate or at `times_ms`."""
     form = form or Format()
-    with _priority_kept(), av.open(str(path), "w") as container:
+    with av.open(str(path), "w") as container:
         container.metadata.update({"comment": form.comment} if form.comment else {})
         video = container.add_stream(form.codec, rate=form.fps)
         assert isinstance(video, av.VideoStream)

@@ -122,6 +122,8 @@ def test_a_committed_clip_shows_what_the_generator_draws() -> None:
         drawn = next(render(spec).frames).astype(float)
         with av.open(str(ROOT / "input_data" / "practice" / name)) as container:
             stored = next(container.decode(video=0)).to_ndarray(format="bgr24").astype(float)
+        error = ((drawn - stored) ** 2).mean()
+        assert 10 * np.log10(255**2 / error) > 30, name
         # Compression takes fine detail, and leaves the mean of 20 x 20 pixels.
         off = (drawn - stored).reshape(18, 20, 32, 20, 3).mean(axis=(1, 3))
         assert np.abs(off - np.median(off, axis=(0, 1))).max() < 6, name
