@@ -160,19 +160,20 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
     pale = cv2.blur(bare, _odd(0.42 * unit, 0.18 * unit)) - cv2.blur(bare, _odd(0.85 * unit, 0.5 * unit))
     reach = np.ones(_odd(0.3 * unit, 0.35 * unit)[::-1], np.uint8)
     lips = np.asarray(cv2.dilate(cv2.blur(red, _odd(0.1 * unit, 0.1 * unit)), reach), np.float32)
+    height, width = red.shape
+    place = y * width + x  # NumPy finds pixels faster by one number than by two
     lower = y + round(0.82 * unit)
-    height = red.shape[0]
-    lip = np.where(lower < height, lips[np.minimum(lower, height - 1), x], 0)
-    mouth = np.clip(3 * (lip / np.maximum(red[y + nose, x], 0.03) - 1), 0.3, 1)
+    lip = np.where(lower < height, lips.take(np.minimum(lower, height - 1) * width + x), 0)
+    mouth = np.clip(3 * (lip / np.maximum(red.take(place + nose * width), 0.03) - 1), 0.3, 1)
     cost = near[2] * (((x - near_x) / unit) ** 2 + ((y - near_y) / unit) ** 2)
     best = _NO_PAIR
     for rise in np.array((-0.14, -0.07, 0, 0.07, 0.14)) * unit:
-        lift = round(rise / 2)
-        pair = np.minimum(pale[y - lift, x - half], pale[y + lift, x + half])
+        to_eye = round(rise / 2) * width + half
+        pair = np.minimum(pale.take(place - to_eye), pale.take(place + to_eye))
         score = np.maximum(pair, 0) * around * mouth - cost
-        place = int(score.argmax())
-        if score[place] > best[0]:
-            best = (float(score[place]), float(x[place] + left), float(y[place] + top), float(rise))
+        at = int(score.argmax())
+        if score[at] > best[0]:
+            best = (float(score[at]), float(x[at] + left), float(y[at] + top), float(rise))
     return best
 
 
