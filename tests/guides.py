@@ -94,10 +94,13 @@ def _call(name: str, cwd: Path, words: Sequence[str], heard: io.StringIO) -> int
 
 
 def fork_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `bundle run` take forks of a warm process for the two programs, whose output then comes at the end."""
+    """Let `bundle` take forks of a warm process for the two programs, whose output then comes at the end."""
 
-    def stream(arguments: list[str], log: Path, *, cwd: Path, environment: dict[str, str], **_: object) -> Outcome:
-        ended = warm.run(cwd / arguments[1], arguments[2:], cwd=cwd, environment=environment)
+    def stream(
+        arguments: list[str], log: Path, *, cwd: Path, environment: dict[str, str], told: str | None = None, **_: object
+    ) -> Outcome:
+        script = arguments[1] if arguments[1] == "-m" else cwd / arguments[1]
+        ended = warm.run(script, arguments[2:], cwd=cwd, environment=environment, told=told)
         log.parent.mkdir(parents=True, exist_ok=True)
         log.with_name(f"{log.name}_stdout.txt").write_text(ended.printed, "utf-8")
         log.with_name(f"{log.name}_stderr.txt").touch()

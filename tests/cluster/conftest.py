@@ -12,6 +12,7 @@ import pytest
 from bundle_tools.cluster.drive import Driver
 from bundle_tools.cluster.plan import Plan, make
 from bundle_tools.codabench.competition import Task
+from tests.guides import fork_programs
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, Outcome, run_program, write_phase
 from tests.ingestion.lanes.test_same_bytes import MODEL
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MADE: dict[str, Any] = {"image": None, "network": False, "workers": 2, "clips": 3}
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards are forks of a warm process: for tests that neither kill nor look at them."""
+    fork_programs(monkeypatch)
 
 
 def task_of(input_data: Path, program: Path = PROGRAM) -> Task:

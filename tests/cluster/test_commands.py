@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 @pytest.mark.slow
 def test_two_submissions_get_their_rows_and_the_scores_of_one_run(

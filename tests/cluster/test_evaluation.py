@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Planned = Callable[..., tuple[Plan, Task]]
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 @pytest.mark.slow
 def test_two_workers_leave_the_files_of_one_run(

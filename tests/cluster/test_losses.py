@@ -103,6 +103,7 @@ def test_workers_and_driver_killed_in_every_stage_change_no_byte(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 def test_a_model_that_cannot_be_loaded_is_no_loss(planned: Callable[..., tuple[Plan, object]], tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text("raise SystemExit(3)")
     submission = tmp_path / "broken"
@@ -217,6 +218,7 @@ class Model:
 """
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_model_that_hunts_the_key_finds_nothing(planned: Callable[..., tuple[Plan, object]], tmp_path: Path) -> None:
     (tmp_path / "hunter").mkdir()
     (tmp_path / "hunter" / "model.py").write_text(HUNTER)
