@@ -14,8 +14,9 @@ from typing import Any
 
 PROGRAMS = ("ingestion_program", "scoring_program")
 _ROOT = Path(__file__).resolve().parents[1]
-_TEXTS = {path.read_bytes() for program in PROGRAMS for path in (_ROOT / program).rglob("*.py")}
-_COMPILED = {text: marshal.dumps(compile(text, "", "exec", dont_inherit=True)) for text in _TEXTS}
+_FILES = [path for program in PROGRAMS for path in (_ROOT / program).rglob("*.py")]
+# Taken from `__pycache__`, where it is not out of date.
+_COMPILED = {path.read_bytes(): marshal.dumps(SourceFileLoader("", str(path)).get_code("")) for path in _FILES}
 _compile = SourceFileLoader.source_to_code
 
 
