@@ -5,6 +5,7 @@ None of them fails because a machine is busy, or by bad luck.
 
 import gc
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -28,6 +29,12 @@ settings.load_profile("repeatable")
 
 # Before NumPy is imported, here and in every interpreter that is started: idle threads turn in no loop.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
+
+
+# Tests make and remove some hundred thousand small files: in memory, where there is room, they take a sixth less time.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - `make test` may be run by anybody, but by nobody's enemy
+if "TMPDIR" not in os.environ and _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > 4 << 30:
+    os.environ["TMPDIR"] = str(_MEMORY)
 
 
 class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types

@@ -89,8 +89,8 @@ def start(
 ) -> Running:
     """Start a script.
 
-    `script`: a Python file; its folder comes first on `sys.path`, as for `python3 FILE`. After `-m`, the name of a module
-    of the folder in which it runs comes first among the arguments.
+    `script`: a Python file, whose folder comes first on `sys.path`, as for `python3 FILE`. Or `-m`: then the first
+    argument names a module of the folder in which it runs.
     `arguments`: the rest of `sys.argv`.
     `cwd`: where it runs; here without it.
     `environment`: all its variables; those of this process without it.

@@ -21,7 +21,7 @@ from tests.meaning.runs import run
 from tests.meaning.sets import PRACTICE, ClipSet
 from tests.meaning.table import COLUMNS, HONEST, PAGE, TEMPLATE, figures_of, fill, read_table
 
-CLIPS = 5
+CLIPS = 3
 CHANCE = 0.35
 """What so few clips may give to somebody who knows nothing."""
 LUCK = 2.0
