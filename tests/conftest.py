@@ -23,7 +23,6 @@ from tests.remembered import Remembering
 _UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run: a gate must not depend on luck. Look for new ones with --hypothesis-profile=searching.
 settings.register_profile("repeatable", _UNHURRIED, derandomize=True, database=None, max_examples=40)
-settings.register_profile("long", settings.get_profile("repeatable"), max_examples=60)
 settings.register_profile("searching", _UNHURRIED, max_examples=300)
 settings.load_profile("repeatable")
 
@@ -105,9 +104,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count costs, and what is left out; draw more examples where everything runs."""
-    if config.option.all and not config.option.hypothesis_profile:
-        settings.load_profile("long")
+    """Count costs, and what is left out."""
     config.stash[_COUNTS] = Counter()
     config.pluginmanager.register(Costs())
     yaml.SafeLoader = Remembering  # type: ignore[assignment,misc]
