@@ -29,8 +29,8 @@ settings.load_profile("repeatable")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 
-# Tests make and remove some hundred thousand small files. In memory, where there is room and programs may run, they take
-# a sixth less time.
+# Tests make and remove some hundred thousand small files: in memory, where there is room and programs may run, they
+# take a sixth less time.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - pytest and `tempfile` make folders of their own in it
 if "TMPDIR" not in os.environ and _MEMORY.is_dir():
     _system = os.statvfs(_MEMORY)
