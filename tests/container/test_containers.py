@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from compileall import compile_dir
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ import pytest
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
 from bundle_tools.cluster.plan import Plan
-from bundle_tools.codabench.build.key import PROGRAMS
 from tests import ROOT
 from tests.fewer import copy_with
 from tests.guides import fork_programs
@@ -25,11 +23,8 @@ pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the bundle with fewer clips, and with compiled programs: else every container compiles them again."""
-    bundle = copy_with(ROOT, tmp_path_factory.mktemp("few") / "bundle", CLIPS, *TOP_LEVEL)
-    for program in PROGRAMS:
-        compile_dir(bundle / program, quiet=2)
-    return bundle
+    """A copy of the bundle with fewer clips."""
+    return copy_with(ROOT, tmp_path_factory.mktemp("few") / "bundle", CLIPS, *TOP_LEVEL)
 
 
 @pytest.mark.parametrize(("solution", "phase"), [("constant", "final"), ("cue_reader", "practice")])

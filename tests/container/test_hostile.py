@@ -3,7 +3,8 @@
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,6 @@ from tests.ingestion.conftest import Outcome
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 HERE = Path(__file__).resolve().parent
 CHOSEN = [case for case in CASES.values() if case.container]
-ON_LANDLOCK = [case for case in CHOSEN if "seccomp" in case.elsewhere]
-"""Those whose verdict depends on it; what the others get has been seen with it."""
 NO_LANDLOCK = {
     "defaultAction": "SCMP_ACT_ALLOW",
     "syscalls": [
@@ -48,25 +47,19 @@ def short_phase(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_clips(tmp_path_factory.mktemp("short"))
 
 
-@dataclass(frozen=True)
-class InOne:
-    """Cases that were played in one container."""
-
-    level: str
-    cases: Path
-    """A folder for each."""
-    before: dict[str, dict[str, str]]
-    """How their folders looked before."""
-
-
-def play_in_one(image: str, phase: Path, app: Path, level: str, cases: list[Case]) -> InOne:
-    """Play an honest model and these cases, in a container of this level."""
+@pytest.fixture(scope="module", params=["full", "seccomp"])
+def played(
+    request: pytest.FixtureRequest, image: str, short_phase: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Path, dict[str, dict[str, str]]]]:
+    """All cases, played in one container: the level, the folder of the stages, and how they looked before."""
+    level: str = request.param
+    app = tmp_path_factory.mktemp(f"app-{level}")
     before = {}
     # Models run alone at one level, and side by side at the other.
     workers = {} if level == "full" else {"workers": 1}
-    for case in [CASES["honest_model"], *cases]:
+    for case in [CASES["honest_model"], *(case for case in CHOSEN if case.at(level))]:
         played_so = replace(case, settings={**workers, **case.settings})
-        before[case.name] = set_stage(app / "cases" / case.name, phase, played_so).snapshot()
+        before[case.name] = set_stage(app / "cases" / case.name, short_phase, played_so).snapshot()
     shutil.copy(HERE / "driver.py", app)
     (app / "tests").mkdir()
     for name in ("warm.py", "compiled.py"):
@@ -76,17 +69,8 @@ def play_in_one(image: str, phase: Path, app: Path, level: str, cases: list[Case
         (app / "profile.json").write_text(json.dumps(NO_LANDLOCK))
         options = ["--security-opt", f"seccomp={app / 'profile.json'}"]
     docker_run(image, app, ["python3", "/app/driver.py", "/app/cases"], f"hostile-{level}", options)
-    return InOne(level, app / "cases", before)
-
-
-@pytest.fixture(scope="module")
-def confined(image: str, short_phase: Path, tmp_path_factory: pytest.TempPathFactory) -> InOne:
-    return play_in_one(image, short_phase, tmp_path_factory.mktemp("full"), "full", CHOSEN)
-
-
-@pytest.fixture(scope="module")
-def without_landlock(image: str, short_phase: Path, tmp_path_factory: pytest.TempPathFactory) -> InOne:
-    return play_in_one(image, short_phase, tmp_path_factory.mktemp("seccomp"), "seccomp", ON_LANDLOCK)
+    yield level, app / "cases", before
+    shutil.rmtree(app)
 
 
 def outcome_of(folder: Path) -> tuple[Outcome, list[str]]:
@@ -95,28 +79,20 @@ def outcome_of(folder: Path) -> tuple[Outcome, list[str]]:
 
 
 @pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.name)
-def test_verdict_in_a_container(case: Case, confined: InOne) -> None:
-    check_case(case, confined)
-
-
-@pytest.mark.parametrize("case", ON_LANDLOCK, ids=lambda case: case.name)
-def test_verdict_without_landlock(case: Case, without_landlock: InOne) -> None:
-    check_case(case, without_landlock)
-
-
-def check_case(case: Case, played: InOne) -> None:
-    """Compare what a case got, and left behind, with its verdict at the level."""
-    honest, _ = outcome_of(played.cases / "honest_model")
-    assert honest.json("run.json")["isolation"] == played.level, honest.printed
-    verdict = case.at(played.level)
-    assert verdict is not None
-    outcome, strangers = outcome_of(played.cases / case.name)
-    stage = Stage(played.cases / case.name)
+def test_verdict_in_a_container(case: Case, played: tuple[str, Path, dict[str, dict[str, str]]]) -> None:
+    level, cases, before = played
+    honest, _ = outcome_of(cases / "honest_model")
+    assert honest.json("run.json")["isolation"] == level, honest.printed
+    verdict = case.at(level)
+    if verdict is None:
+        pytest.skip(f"nothing is promised at level {level}")
+    outcome, strangers = outcome_of(cases / case.name)
+    stage = Stage(cases / case.name)
     try:
         assert "Traceback" not in outcome.printed, outcome.printed
         assert strangers == []
         assert stage.leaks(outcome.printed) == []
-        assert stage.snapshot() == played.before[case.name]
+        assert stage.snapshot() == before[case.name]
         assert list((stage.app / "tmp").iterdir()) == []
         check_verdict(verdict, outcome, honest)
     except (AssertionError, OSError) as error:
