@@ -181,21 +181,20 @@ class FrameStream:
             self._changed.wait_for(lambda: self._free or self.cancelled)
             return None if self.cancelled else self._free.popleft()
 
-    def _reader(self, path: Path, threads: int = 1) -> Reader:
+    def _kept(self, path: Path) -> Reader | None:
         alteration = self._clip.alteration
-        kept = None
         # Models look at a single frame here or there; a stream would take much memory.
-        if alteration is not None and len(self.plan.asked) > 1 and not self.plan.streaming:
-            kept = alteration.material.kept(path, self.plan.asked, lambda: not self.cancelled)
-        return kept or FrameReader(path, threads=threads)
+        if alteration is None or len(self.plan.asked) <= 1 or self.plan.streaming:
+            return None
+        return alteration.material.kept(path, self.plan.asked, lambda: not self.cancelled)
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
-            reader = self._reader(self._clip.path, threads)
+            reader = self._kept(self._clip.path) or FrameReader(self._clip.path, threads=threads)
             painter = None
             try:
                 alteration = self._clip.alteration
-                painter = None if alteration is None else Painter(alteration, self.plan.shape, self._reader)
+                painter = None if alteration is None else Painter(alteration, self.plan.shape, self._kept)
                 for asked, index in zip(self.plan.asked.tolist(), self.plan.wanted.tolist(), strict=True):
                     slot = self._next_slot()
                     if slot is None:

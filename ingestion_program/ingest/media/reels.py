@@ -1,7 +1,7 @@
-"""Frames that several calls on one clip show, decoded once for all of them: decoding is most of what a call costs.
+"""Frames and sound that several calls on one clip show, decoded once for all: decoding is most of what a call costs.
 
-All files of the clip are decoded before the first frame is shown. Otherwise a model with a clock could tell which call
-shows a file for the first time.
+All files of the clip are decoded before the first frame is shown or the first sound is heard. Otherwise a model with a
+clock could tell which call shows a file for the first time.
 """
 
 from __future__ import annotations
@@ -12,20 +12,28 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ingest.media.altered.mixing import mix
+from ingest.media.sound import read_repeated_sound, read_sound
 from ingest.media.video import FrameReader, Reader, UnreadableClip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
 
+    from ingest.media.altered.exchange import Exchange
+    from ingest.media.sound import Sound
     from ingest.media.video import Frame
 
     Indices = npt.NDArray[np.int64]
 
 KEPT_BYTES = 160 << 20
 """Most memory that the frames of one clip take; requests beyond it are decoded again in each call."""
+
+
+KEPT_SOUND_BYTES = 32 << 20
+"""Most memory that the sound of one clip takes; rates beyond it are decoded again in each call."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +55,33 @@ class Showing(Protocol):
     def files(self) -> Sequence[Path]:
         """The files that are decoded."""
 
+    @property
+    def track(self) -> Track:
+        """The sound that is decoded."""
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """The second drawing, the same in all calls on a clip."""
+
     def shown(self, wanted: Indices) -> Indices:
         """Return which frames of the files are shown instead of `wanted`."""
+
+
+@dataclass(frozen=True)
+class Second:
+    """A second drawing, which is kept with all its parts mixed into the first: each call would mix them anew."""
+
+    first: Path
+    """The file of the first drawing."""
+    exchange: Exchange
 
 
 class Reels:
     """The kept frames of one clip's files."""
 
-    def __init__(self, shows: Mapping[Path, Sequence[Indices]], frame_bytes: int) -> None:
+    def __init__(
+        self, shows: Mapping[Path, Sequence[Indices]], frame_bytes: int, second: Second | None = None
+    ) -> None:
         """Keep no frames yet.
 
         Parameters
@@ -63,8 +90,10 @@ class Reels:
             For each file, by call: which of its frames is shown in the place of each frame.
         frame_bytes
             Size of a decoded frame.
+        second
+            The clip's second drawing; its file and that of the first one are among those shown, the first one earlier.
         """
-        self._shows, self._frame_bytes = shows, frame_bytes
+        self._shows, self._frame_bytes, self._second = shows, frame_bytes, second
         self._kept: dict[bytes, dict[Path, _Reel] | None] = {}
         self._bytes = 0
         self._filling = Lock()
@@ -88,13 +117,59 @@ class Reels:
                 }
                 size = self._frame_bytes * sum(map(len, wanted.values()))
                 fits = self._bytes + size <= KEPT_BYTES
-                reels = {file: _decoded(file, frames, going_on) for file, frames in wanted.items()} if fits else None
+                reels = self._decode(wanted, going_on) if fits else None
                 if not going_on():
                     return None
                 self._kept[key] = reels
                 self._bytes += size if fits else 0
             kept = self._kept[key]
         return None if kept is None else _ReelReader(kept[path])
+
+    def _decode(self, wanted: Mapping[Path, Indices], going_on: Callable[[], bool]) -> dict[Path, _Reel]:
+        reels: dict[Path, _Reel] = {}
+        for file, frames in wanted.items():
+            if self._second is not None and file == self._second.exchange.path:
+                reels[file] = _mixed(reels[self._second.first], self._second.exchange, going_on)
+            else:
+                reels[file] = _decoded(file, frames.tolist(), going_on)
+        return reels
+
+
+@dataclass(frozen=True)
+class Track:
+    """A file's sound."""
+
+    path: Path
+    repeated: bool
+    """Whether it is repeated if it is too short."""
+
+    def read(self, rate: int, duration_s: float) -> Sound | None:
+        """Decode `duration_s` of it at `rate` samples a second; None without sound."""
+        return (read_repeated_sound if self.repeated else read_sound)(self.path, rate, duration_s)
+
+
+class Tracks:
+    """The kept sound of one clip's files."""
+
+    def __init__(self, tracks: Iterable[Track]) -> None:
+        """Keep nothing yet; `tracks` are those that the calls let hear."""
+        self._tracks = tuple(dict.fromkeys(tracks))
+        self._kept: dict[int, dict[Track, Sound | None]] = {}
+        self._bytes = 0
+        self._filling = Lock()
+
+    def sound(self, track: Track, rate: int, duration_s: float) -> Sound | None:
+        """Return a sound, which must not be changed; see `Track.read`.
+
+        The first call that asks for a rate waits until the sound of all calls is decoded.
+        """
+        with self._filling:
+            size = 4 * round(rate * duration_s) * len(self._tracks)
+            if rate not in self._kept and self._bytes + size <= KEPT_SOUND_BYTES:
+                self._kept[rate] = {one: one.read(rate, duration_s) for one in self._tracks}
+                self._bytes += size
+            kept = self._kept.get(rate, {})
+        return kept[track] if track in kept else track.read(rate, duration_s)
 
 
 class _ReelReader(Reader):
@@ -106,22 +181,40 @@ class _ReelReader(Reader):
         self._frames, self.last_good = reel.frames, reel.last_good
 
     def decode(self, index: int) -> tuple[int, Frame]:
+        if index not in self._frames:
+            # It stands for missing frames of another file.
+            index = max((kept for kept in self._frames if kept < index), default=min(self._frames))
         return self._frames[index]
 
     def close(self) -> None:
         pass
 
 
-def _decoded(path: Path, wanted: Indices, going_on: Callable[[], bool]) -> _Reel:
+def _mixed(first: _Reel, exchange: Exchange, going_on: Callable[[], bool]) -> _Reel:
+    """Return the frames of the first drawing with all parts of the second."""
+    if not first.frames:
+        return first
+    own = dict(first.frames.values())
+    weights = exchange.weights(*next(iter(own.values())).shape[:2])
+    return _decoded(exchange.path, own, going_on, lambda index, frame: mix(own[index], frame, weights))
+
+
+def _decoded(
+    path: Path,
+    wanted: Iterable[int],
+    going_on: Callable[[], bool],
+    change: Callable[[int, Frame], Frame] = lambda _, frame: frame.copy(),
+) -> _Reel:
+    """Decode these frames of a file, and keep what `change` makes of each."""
     frames: dict[int, tuple[int, Frame]] = {}
     try:
         reader = FrameReader(path, threads=1)
         try:
-            for index in wanted.tolist():
+            for index in wanted:
                 if not going_on():
                     break
                 shown, frame = reader.decode(index)
-                frames[index] = shown, frame.copy()
+                frames[index] = shown, change(index, frame)
         finally:
             reader.close()
     except UnreadableClip as error:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ingest.media.sound import read_repeated_sound, read_sound, replace_by_another_moment
+from ingest.media.reels import Track
+from ingest.media.sound import replace_by_another_moment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +81,11 @@ class Alteration:
         return (shown,) if self.exchange is None else (shown, self.exchange.path)
 
     @property
+    def track(self) -> Track:
+        """The sound that is decoded."""
+        return Track(self.voice or self.copy or self.material.path, repeated=self.voice is not None)
+
+    @property
     def repeats(self) -> bool:
         """Whether one frame of the file may be shown several times."""
         return self.slow is not None or bool(self.seconds)
@@ -95,12 +101,7 @@ class Alteration:
 
     def sound(self, rate: int) -> Sound | None:
         """Return the altered sound at `rate` samples a second, None where there is none; raises UnreadableClip."""
-        if self.voice is not None:
-            heard = read_repeated_sound(self.voice, rate, self.facts.duration_s)
-        elif self.copy is not None:
-            heard = read_sound(self.copy, rate, self.facts.duration_s)
-        else:
-            heard = self.material.sound(rate)
+        heard = self.material.sound(self.track, rate)
         if heard is None:
             return None
         if self.seconds:

@@ -103,16 +103,22 @@ class Exchange:
     parts: tuple[Part, ...]
     """Parts that can be exchanged; their outlines do not touch."""
 
-    def weights(self, names: Sequence[str], height: int, width: int) -> Weights:
-        """Return how much of the second drawing is shown where these parts are exchanged, see `mixing.mix`.
+    def weights(self, height: int, width: int) -> Weights:
+        """Return how much of the second drawing is shown where all parts are exchanged, see `mixing.mix`.
 
         The drawings are blended along the outlines.
         """
-        parts = [part for part in self.parts if part.name in names]
         # Parts that are always there do not move, so they leave no noise around them.
-        moving = [part for part in parts if part.event_s is not None]
-        most = _slope(mask_of(parts, height, width), -OUTSIDE * width, INSIDE * width)
+        moving = [part for part in self.parts if part.event_s is not None]
+        most = _slope(mask_of(self.parts, height, width), -OUTSIDE * width, INSIDE * width)
         return Weights(most, _slope(mask_of(moving, height, width), 0, MIDDLE * width))
+
+    def nearest(self, names: Sequence[str], height: int, width: int) -> Mask:
+        """Return which pixels lie in these parts, or nearer to them than to any other; shape (height, width)."""
+        chosen = mask_of((part for part in self.parts if part.name in names), height, width)
+        others = mask_of((part for part in self.parts if part.name not in names), height, width)
+        away, beyond = (cv2.distanceTransform(1 - mask.view(np.uint8), cv2.DIST_L2, 5) for mask in (chosen, others))
+        return np.asarray(away < beyond, np.bool_)
 
 
 def _slope(mask: Mask, start: float, end: float) -> Shares:

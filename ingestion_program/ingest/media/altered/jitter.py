@@ -34,15 +34,16 @@ class Jitter:
     grain: float = 0.0
     """Standard deviation of the noise of each frame, levels of 255."""
 
-    def move(self, frame: Frame) -> Frame:
-        """Return the moved picture; border pixels are repeated to fill the gap."""
+    def move(self, frame: Frame, out: Frame) -> Frame:
+        """Return the moved picture, in `out` if it moves; border pixels are repeated to fill the gap."""
         if not self.right and not self.down:
             return frame
         height, width = frame.shape[:2]
         kept = frame[max(0, -self.down) : height - max(0, self.down), max(0, -self.right) : width - max(0, self.right)]
         top, bottom = max(0, self.down), max(0, -self.down)
         left, right = max(0, self.right), max(0, -self.right)
-        return np.asarray(cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE), np.uint8)
+        cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE, dst=out)
+        return out
 
 
 class Grain:
@@ -62,12 +63,17 @@ class Grain:
             cv2.merge([np.clip(one, 0, 255).astype(np.uint8)] * 3) for one in (rounded, -rounded)
         )
 
-    def add(self, index: int, frame: Frame) -> Frame:
-        """Return frame `index` with noise, the same at each request; otherwise a model could average it out."""
+    def add(self, index: int, frame: Frame, out: Frame) -> Frame:
+        """Write frame `index` with noise into `out`, and return it.
+
+        The noise is the same at each request; otherwise a model could average it out.
+        """
         height, width = self._size
         down, right = np.random.default_rng((self._seed, index)).integers(_ROOM, size=2)
         cut = np.s_[down : down + height, right : right + width]
-        return np.asarray(cv2.subtract(cv2.add(frame, self._lighter[cut]), self._darker[cut]), np.uint8)
+        cv2.add(frame, self._lighter[cut], dst=out)
+        cv2.subtract(out, self._darker[cut], dst=out)
+        return out
 
 
 def draw_jitter(limits: JitterRange, draws: Draws, clip_id: str) -> Jitter:

@@ -1,4 +1,4 @@
-"""What the altered calls of one clip share: facts, thumbnails and frames, read from its files once, and its sound."""
+"""What the altered calls of one clip share: facts, thumbnails, frames and sound, read from its files once."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ingest.media.altered.jitter import Grain
 from ingest.media.altered.operators import median
-from ingest.media.reels import Reels
-from ingest.media.sound import read_sound
+from ingest.media.reels import Reels, Second, Tracks
 from ingest.media.video import FrameReader, read_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ingest.media.reels import Indices, Showing
+    from ingest.media.reels import Indices, Showing, Track
     from ingest.media.sound import Sound
     from ingest.media.video import ClipFacts, Frame, Reader
 
@@ -45,11 +45,14 @@ class Material:
         """The video file."""
         self._reading = RLock()
         self._calls: Sequence[Showing] = ()
+        self._tracks = Tracks(())
         self._reels: Reels | None = None
+        self._grains: dict[tuple[float, int, int, int], Grain] = {}
 
     def share(self, calls: Sequence[Showing]) -> None:
-        """Decode frames once for all of these calls from now on."""
+        """Decode frames and sound once for all of these calls from now on."""
         self._calls = calls
+        self._tracks = Tracks(call.track for call in calls)
 
     def kept(self, path: Path, asked: Indices, going_on: Callable[[], bool]) -> Reader | None:
         """Return a reader of frames that are decoded once for all calls, or None; see `Reels.reader`."""
@@ -58,12 +61,23 @@ class Material:
                 every = np.arange(len(self._facts.times))
                 shows: dict[Path, list[Indices]] = {}
                 for call in self._calls:
-                    for file in call.files:
+                    # The second drawing is kept as it is mixed into the clip's own.
+                    for file in dict.fromkeys((self.path, *call.files)):
                         shows.setdefault(file, []).append(call.shown(every))
-                self._reels = Reels(shows, 3 * self._facts.width * self._facts.height)
+                exchange = self._calls[0].exchange
+                second = None if exchange is None else Second(self.path, exchange)
+                self._reels = Reels(shows, 3 * self._facts.width * self._facts.height, second)
                 # Calls name this object: while it named them, too, only a collection would free all the frames.
                 self._calls = ()
         return None if self._reels is None else self._reels.reader(path, asked, going_on)
+
+    def grain(self, deviation: float, seed: int, height: int, width: int) -> Grain:
+        """Return the noise of all calls, which is made once; see `Grain`."""
+        key = deviation, seed, height, width
+        with self._reading:
+            if key not in self._grains:
+                self._grains = {key: Grain(*key)}
+            return self._grains[key]
 
     @property
     def facts(self) -> ClipFacts:
@@ -94,13 +108,9 @@ class Material:
         """Mean of the median picture, 0 to 1; raises UnreadableClip."""
         return float(self.median.mean()) / 255
 
-    def sound(self, rate: int) -> Sound | None:
-        """Return the clip's own sound at `rate` samples a second, None where there is none.
-
-        It is decoded again for every call. If it were kept, a model with a clock could tell a rendered copy, whose
-        sound must be decoded, from the clip.
-        """
-        return read_sound(self.path, rate, self.facts.duration_s)
+    def sound(self, track: Track, rate: int) -> Sound | None:
+        """Return a sound at `rate` samples a second, as long as the clip; None where there is none."""
+        return self._tracks.sound(track, rate, self.facts.duration_s)
 
     @cached_property
     def _facts(self) -> ClipFacts:

@@ -54,3 +54,13 @@ def mix(first: Frame, second: Frame, weights: Weights) -> Frame:
     around = cv2.blur(cv2.convertScaleAbs(difference, alpha=_FINE), (AROUND, AROUND))
     share = cv2.max(cv2.multiply(cv2.LUT(around, _SHARES), weights.most), weights.least)
     return np.asarray(cv2.blendLinear(first, second, np.subtract(1, share, dtype=np.float32), share), np.uint8)
+
+
+def choose(frame: Frame, other: Frame, where: Frame, out: Frame) -> Frame:
+    """Write `other` into `out` where `where` is 255, and `frame` where it is 0; return `out`.
+
+    All have one shape, (height, width, 3). It takes as long whatever is chosen.
+    """
+    cv2.bitwise_xor(frame, other, dst=out)
+    cv2.bitwise_and(out, where, dst=out)
+    return np.asarray(cv2.bitwise_xor(frame, out, dst=out), np.uint8)

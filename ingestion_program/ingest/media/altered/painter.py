@@ -1,8 +1,8 @@
 """Alters the frames of one request while they are decoded.
 
-If a clip has a second drawing, both are decoded, and the exchanged parts are taken from the second. Otherwise one
-replacement for the hidden parts is made from each thumbnail, and every frame gets that of the nearest moment. So their
-cost does not grow with the number of frames.
+If a clip has a second drawing, all its parts are mixed into the first, and the exchanged ones are taken from the
+mixture. Otherwise one replacement for the hidden parts is made from each thumbnail, and every frame gets that of the
+nearest moment. So their cost does not grow with the number of frames.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import cv2
 import numpy as np
 
 from ingest.media.altered import operators
-from ingest.media.altered.jitter import Grain
 from ingest.media.altered.material import HEIGHT, MOMENTS, WIDTH
-from ingest.media.altered.mixing import mix
+from ingest.media.altered.mixing import choose, mix
 from ingest.media.video import FrameReader
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.media.altered.alteration import Alteration
+    from ingest.media.altered.exchange import Exchange
     from ingest.media.altered.mixing import Weights
     from ingest.media.video import Frame, Reader
 
@@ -34,22 +34,26 @@ class Painter:
         self,
         alteration: Alteration,
         shape: tuple[int, int, int],
-        read: Callable[[Path], Reader] | None = None,
+        kept: Callable[[Path], Reader | None] | None = None,
     ) -> None:
-        """Prepare for frames of this shape; `read` opens the second drawing, by default to decode it."""
+        """Prepare for frames of this shape; `kept` opens the kept frames of a file, see `Material.kept`."""
         self._alteration = alteration
         self._curve = _brightness_curve(alteration)
         self._size = (shape[1], shape[0])
         self._stretched: tuple[int, Frame] | None = None
         self._weights: Weights | None = None
-        self._grain: Grain | None = None
+        self._where: Frame | None = None
+        self._canvas: tuple[Frame, Frame] | None = None
         self._imputation: operators.Imputation | operators.HalvedImputation | None = None
         self._noise: operators.Pixels | float = 0.0
         self._mask = None
         exchange = alteration.exchange
         self._second: Reader | None = None
+        self._mixed = False
         if exchange is not None:
-            self._second = read(exchange.path) if read else FrameReader(exchange.path, threads=1)
+            self._second = kept(exchange.path) if kept else None
+            self._mixed = self._second is not None
+            self._second = self._second or FrameReader(exchange.path, threads=1)
         if alteration.region is None:
             return
         small = alteration.region.mask(HEIGHT, WIDTH)
@@ -68,13 +72,13 @@ class Painter:
 
     def place(self, index: int, frame: Frame, asked: int) -> Frame:
         """Return a decoded frame, BGR, with its exchanged parts, lit, enlarged and moved as the alteration says."""
+        if self._canvas is None:
+            self._canvas = np.empty_like(frame), np.empty_like(frame)
+        first, second = self._canvas
         exchange = self._alteration.exchange
         if self._second is not None and exchange is not None:
-            _, other = self._second.decode(index)
-            if self._weights is None:
-                self._weights = exchange.weights(self._alteration.exchanged, *frame.shape[:2])
             # Even if nothing is exchanged, so that timing reveals nothing.
-            frame = mix(frame, other, self._weights)
+            frame = choose(frame, self._exchanged(index, frame, exchange), self._chosen(frame, exchange), first)
         # Before the grain, which is then the same in every call, however bright or enlarged its picture is.
         if self._curve is not None:
             frame = np.asarray(cv2.LUT(frame, self._curve), np.uint8)
@@ -82,17 +86,33 @@ class Painter:
             frame = _enlarged(frame, self._alteration.zoom)
         jitter = self._alteration.jitter
         if jitter.grain:
-            if self._grain is None:
-                self._grain = Grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
+            grain = self._alteration.material.grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
             # Otherwise a repeated frame would be identical to the last bit, which no camera produces.
-            frame = self._grain.add(asked if self._alteration.repeats else index, frame)
-        return jitter.move(frame)
+            frame = grain.add(asked if self._alteration.repeats else index, frame, first)
+        return jitter.move(frame, second)
 
     def finish(self, index: int, frame: Frame) -> None:
         """Alter frame `index` of the file, already RGB and scaled, in place."""
         if self._mask is not None:
             operators.paste(frame, self._replacement(index), self._mask)
         cv2.convertScaleAbs(frame, dst=frame, alpha=self._alteration.jitter.brightness)
+
+    def _exchanged(self, index: int, frame: Frame, exchange: Exchange) -> Frame:
+        """Return a frame of the first drawing with all parts of the second."""
+        assert self._second is not None
+        _, other = self._second.decode(index)
+        if self._mixed:
+            return other
+        if self._weights is None:
+            self._weights = exchange.weights(*frame.shape[:2])
+        return mix(frame, other, self._weights)
+
+    def _chosen(self, frame: Frame, exchange: Exchange) -> Frame:
+        """Return 255 where a frame shows exchanged parts, else 0, in the shape of the frame."""
+        if self._where is None:
+            nearest = exchange.nearest(self._alteration.exchanged, *frame.shape[:2])
+            self._where = np.repeat(np.where(nearest, 255, 0).astype(np.uint8)[..., None], 3, axis=2)
+        return self._where
 
     def _replacement(self, index: int) -> Frame:
         """Return the replacement for the hidden parts of frame `index`, in the size of the frames."""
