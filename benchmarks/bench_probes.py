@@ -74,13 +74,12 @@ def decode(
     frame = np.empty((facts.height, facts.width, 3), np.uint8)
     wanted, painter = asked, None
 
-    def read(file: Path) -> Reader:
-        kept = alteration.material.kept(file, asked, lambda: True) if shared and alteration else None
-        return kept or FrameReader(file, threads=1)
+    def kept(file: Path) -> Reader | None:
+        return alteration.material.kept(file, asked, lambda: True) if shared and alteration else None
 
     if alteration is not None:
-        wanted, painter = alteration.shown(asked), Painter(alteration, (facts.height, facts.width, 3), read)
-    reader = read(path)
+        wanted, painter = alteration.shown(asked), Painter(alteration, (facts.height, facts.width, 3), kept)
+    reader = kept(path) or FrameReader(path, threads=1)
     for place, index in zip(asked.tolist(), wanted.tolist(), strict=True):
         reader.read_into(index, frame, painter, place)
     reader.close()

@@ -2,6 +2,9 @@
 
 An anonymous file (memfd) is used rather than `multiprocessing.shared_memory`, because that lives in /dev/shm, which
 is limited to 64 MB in the platform's containers, and going beyond kills the process.
+
+Frames decoded ahead must stay hidden until it is their turn. They lie in memory of ingestion's own first: a fresh file
+for them would cost twenty times as much as copying them into one that the model has mapped before.
 """
 
 import fcntl
@@ -15,26 +18,29 @@ import numpy.typing as npt
 
 F_SEAL_FUTURE_WRITE = 0x0010
 """Python 3.11 has no name for it."""
-KEPT_FREE_BYTES = 32 << 20
+KEPT_FREE_BYTES = 48 << 20
 """Unused memory up to this size is kept for the next request."""
 KEPT_FREE = 64
 """Most unused blocks that are kept; each takes a file descriptor."""
 
 
 class FrameBuffer:
-    """One block of shared memory."""
+    """One block of memory."""
 
-    def __init__(self, number: int, size: int) -> None:
+    def __init__(self, number: int, size: int, *, shared: bool = True) -> None:
         self.number = number
         """Identifies the block in messages; never reused."""
         self.size = size
         """Bytes."""
-        self.seen = False
-        """Whether a model has mapped it, and can read whatever is written into it."""
-        self.descriptor = _anonymous_file(size)
-        self._memory = mmap.mmap(self.descriptor, size)
-        _seal(self.descriptor)
-        self._bytes = np.frombuffer(self._memory, np.uint8)
+        self.shared = shared
+        """Whether a model can read it."""
+        self.descriptor = _anonymous_file(size) if shared else None
+        """The file, if it is shared."""
+        if self.descriptor is None:
+            self._bytes = np.empty(size, np.uint8)
+        else:
+            self._bytes = np.frombuffer(mmap.mmap(self.descriptor, size), np.uint8)
+            _seal(self.descriptor)
 
     def slot(self, number: int, shape: tuple[int, int, int]) -> npt.NDArray[np.uint8]:
         """Return slot `number` as a writable array of `shape`."""
@@ -42,8 +48,9 @@ class FrameBuffer:
         return self._bytes[number * length : (number + 1) * length].reshape(shape)
 
     def close(self) -> None:
-        """Unmap the memory on this side; it lives on as long as the model process maps it."""
-        os.close(self.descriptor)
+        """Close the file; its memory lives on as long as a process maps it."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
 
 
 class BufferPool:
@@ -55,15 +62,15 @@ class BufferPool:
         self.bytes_in_use = 0
         """Bytes of the blocks that are handed out."""
 
-    def take(self, size: int, *, unseen: bool) -> FrameBuffer:
-        """Return a block of `size` bytes; with `unseen`, one that no model can read yet."""
+    def take(self, size: int, *, shared: bool) -> FrameBuffer:
+        """Return a block of `size` bytes."""
         self.bytes_in_use += size
         for buffer in self._free:
-            if buffer.size == size and not (unseen and buffer.seen):
+            if buffer.size == size and buffer.shared == shared:
                 self._free.remove(buffer)
                 return buffer
         self._created += 1
-        return FrameBuffer(self._created, size)
+        return FrameBuffer(self._created, size, shared=shared)
 
     def forget(self) -> None:
         """Release all unused blocks: their content was meant for a model that has ended."""

@@ -92,7 +92,7 @@ class FrameServer:
         _stop(ahead)
         with self._lock:
             for stream in ahead:
-                self._gone += self._pool.give_back(stream.buffer, reusable=True)
+                self._release(stream, reusable=True)
             self._pool.forget()
 
     def begin(self, clip: ClipSource, upcoming: Sequence[ClipSource]) -> ClipFacts:
@@ -129,18 +129,19 @@ class FrameServer:
             send({"stream": number, "end": True}, None)
             return
         self._open[number] = stream
+        with self._lock:
+            shared = stream.shared = stream.shared or self._pool.take(stream.plan.bytes, shared=True)
+            gone, self._gone = self._gone, []
         head = {
             "stream": number,
-            "buffer": stream.buffer.number,
-            "bytes": stream.buffer.size,
+            "buffer": shared.number,
+            "bytes": shared.size,
             "shape": stream.plan.shape,
             "slot_count": stream.plan.slots,
             "streaming": stream.plan.streaming,
-            "drop": self._gone,
+            "drop": gone,
         }
-        self._gone = []
-        stream.buffer.seen = True
-        send(head, stream.buffer)
+        send(head, shared)
 
         def pass_on(slots: list[int]) -> None:
             if slots:
@@ -149,6 +150,8 @@ class FrameServer:
                 send({"stream": number, "error": "the clip cannot be decoded"}, None)
             else:
                 send({"stream": number, "end": True}, None)
+            if not slots:
+                self._settle(stream)
 
         stream.listen(pass_on)
 
@@ -292,7 +295,7 @@ class FrameServer:
 
     def _retire(self, stream: FrameStream, *, reusable: bool) -> None:
         """Release a stream's memory and note the faults of its file."""
-        self._gone += self._pool.give_back(stream.buffer, reusable=reusable)
+        self._release(stream, reusable=reusable)
         self._open = {number: other for number, other in self._open.items() if other is not stream}
         if stream.error:
             self._unreadable = True
@@ -300,12 +303,25 @@ class FrameServer:
         elif stream.last_good is not None:
             self._faults.add(f"only {stream.last_good + 1} frames can be decoded")
 
+    def _release(self, stream: FrameStream, *, reusable: bool) -> None:
+        if stream.shared is not None:
+            self._gone += self._pool.give_back(stream.shared, reusable=reusable)
+        if stream.hidden is not None:
+            self._gone += self._pool.give_back(stream.hidden, reusable=True)
+            stream.hidden = None
+
     def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream:
         # Frames decoded ahead must not be visible to the model yet.
-        stream = FrameStream(clip, plan, self._pool.take(plan.bytes, unseen=clip != self._clip))
+        stream = FrameStream(clip, plan, self._pool.take(plan.bytes, shared=clip == self._clip))
         self._running += 1
         stream.start(self._decoders, threads, self._finished)
         return stream
+
+    def _settle(self, stream: FrameStream) -> None:
+        with self._lock:
+            hidden = stream.settle()
+            if hidden is not None:
+                self._gone += self._pool.give_back(hidden, reusable=True)
 
     def _finished(self) -> None:
         with self._lock:

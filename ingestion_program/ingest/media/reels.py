@@ -69,7 +69,10 @@ class Showing(Protocol):
 
 @dataclass(frozen=True)
 class Second:
-    """A second drawing, which is kept with all its parts mixed into the first: each call would mix them anew."""
+    """A second drawing, which is kept with all its parts mixed into the first: each call would mix them anew.
+
+    A rendered copy exchanges nothing, so the mixture does for it, too.
+    """
 
     first: Path
     """The file of the first drawing."""
@@ -79,9 +82,7 @@ class Second:
 class Reels:
     """The kept frames of one clip's files."""
 
-    def __init__(
-        self, shows: Mapping[Path, Sequence[Indices]], frame_bytes: int, second: Second | None = None
-    ) -> None:
+    def __init__(self, shows: Mapping[Path, Sequence[Indices]], frame_bytes: int, second: Second | None = None) -> None:
         """Keep no frames yet.
 
         Parameters

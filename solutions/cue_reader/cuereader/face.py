@@ -140,9 +140,9 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
     def beside(right: int, below: int) -> Map:
         return skin[brow + below : height - down + below, half + right : width - half + right]
 
-    around = beside(0, 0)
-    for other in (beside(0, nose), beside(0, -brow), beside(half, down), beside(-half, down)):
-        around = np.minimum(around, other)
+    around = np.minimum(beside(0, 0), beside(0, nose))
+    for other in (beside(0, -brow), beside(half, down), beside(-half, down)):
+        np.minimum(around, other, out=around)
     hopeful = np.flatnonzero(around > 0.5 * _GOOD)  # no score is higher than this
     if not hopeful.size:
         return _NO_PAIR
@@ -202,9 +202,9 @@ def brightness(pixels: Frame) -> Map:
     )
 
 
-def paleness(pixels: Frame, skin: float) -> Map:
-    """Return how little skin colour a pixel has, 0 to 1: the white of an eye and teeth have none."""
-    return np.asarray(np.clip((skin - redness(pixels)) / skin, 0, 1), np.float32)
+def paleness(red: Map, skin: float) -> Map:
+    """Return how little skin colour a pixel has, 0 to 1, by its redness: the white of an eye and teeth have none."""
+    return np.asarray(np.clip((skin - red) / skin, 0, 1), np.float32)
 
 
 def _centre(pale: Map, x: float, y: float, unit: float) -> tuple[float, float]:

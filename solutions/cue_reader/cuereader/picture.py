@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import cv2
@@ -114,15 +115,19 @@ def read_picture(clip: Clip) -> PictureReading:
     frames = list(clip.frames(count=FRAMES))
     small = [cv2.resize(frame, (160, 90), interpolation=cv2.INTER_AREA).astype(np.float32) / 255 for frame in frames]
     level = max(float(np.mean([picture.mean() for picture in small])), 0.02)
-    moved = np.abs(np.diff([picture[45:] for picture in small], axis=0))
-    steps = moved / level
-    stir = steps.mean(axis=(1, 2, 3))
     pixels = frames[0].shape[0] * frames[0].shape[1] / (160 * 90)
-    # Channel by channel: NumPy is slow along an axis of three.
-    clearly = np.maximum(np.maximum(steps[..., 0], steps[..., 1]), steps[..., 2]) > CLEARLY
-    sweep = pixels * clearly.sum(axis=(1, 2)).astype(float)
+    stir, clearly, moved = [], [], []
+    for before, after in pairwise(picture[45:] for picture in small):
+        change = np.abs(after - before)
+        step = change / level
+        stir.append(step.mean())
+        # Channel by channel: NumPy is slow along an axis of three.
+        red, green, blue = cv2.split(step)
+        clearly.append(np.count_nonzero(cv2.max(cv2.max(red, green), blue) > CLEARLY))
+        red, green, blue = cv2.split(change)
+        moved.append((red + green + blue) / 3)
     changes = np.zeros((90, 160), np.float32)
-    changes[45:] = np.mean((moved[..., 0] + moved[..., 1] + moved[..., 2]) / 3, axis=0)
+    changes[45:] = np.mean(moved, axis=0) if moved else 0
     stir_map = np.asarray(cv2.resize(changes, (64, 36), interpolation=cv2.INTER_AREA), np.float64)
     box = find_face(frames[2 :: max(len(frames) // 5, 1)])
     eyes = [None if box is None else find_eyes(frame, box) for frame in frames]
@@ -132,8 +137,8 @@ def read_picture(clip: Clip) -> PictureReading:
         face=None if box is None else _read_face(frames, eyes, box, times),
         brightness=level,
         stir_map=stir_map / max(float(stir_map.max()), 1e-6),
-        stir=stir,
-        sweep=sweep,
+        stir=np.array(stir),
+        sweep=pixels * np.array(clearly, float),
         key_frame=frames[middle],
         key_eyes=eyes[middle],
         duration_s=clip.duration_s,
@@ -149,7 +154,8 @@ def _read_face(frames: list[Frame], eyes: list[Eyes | None], box: FaceBox, times
     rows = []
     for frame, pair, time in found:
         patch = face_patch(frame, pair.middle, unit, roll)
-        rows.append((time, *pair.middle, pair.roll, *_mouth(patch), *_gaze(patch, box.skin)))
+        red = redness(patch)
+        rows.append((time, *pair.middle, pair.roll, *_mouth(red), *_gaze(patch, red, box.skin)))
     columns = np.array(rows).T
     return FaceTracks(columns[0], columns[1], columns[2], unit, *columns[3:])
 
@@ -162,9 +168,8 @@ def _window(x0: float, y0: float, x1: float, y1: float) -> tuple[slice, slice]:
     )
 
 
-def _mouth(patch: Frame) -> tuple[float, float, float]:
-    """Return the curve of the lips, their width and the share of teeth."""
-    red = redness(patch)
+def _mouth(red: Map) -> tuple[float, float, float]:
+    """Return the curve of the lips, their width and the share of teeth, by the redness of a face patch."""
     skin = float(np.median(red[_window(-0.6, 0.2, 0.6, 0.5)]))
     where = _window(-0.6, 0.48, 0.6, 1.22)
     weight: Map = np.clip(red[where] - 1.12 * skin - 0.012, 0, 0.08)
@@ -183,14 +188,14 @@ def _mouth(patch: Frame) -> tuple[float, float, float]:
     scaled = design * columns[:, None]
     solution = np.linalg.solve(design.T @ scaled + 1e-4 * np.eye(3), scaled.T @ heights)
     curve = -float(solution[2]) * spread**2
-    teeth = float((paleness(patch, max(skin, 0.02))[_window(-0.4, 0.62, 0.4, 1.1)] > 0.5).mean())
+    teeth = float((paleness(red[_window(-0.4, 0.62, 0.4, 1.1)], max(skin, 0.02)) > 0.5).mean())
     return curve, spread, teeth
 
 
-def _gaze(patch: Frame, skin: float) -> tuple[float, float, float]:
+def _gaze(patch: Frame, red: Map, skin: float) -> tuple[float, float, float]:
     """Return the offset of the irises against the eyes and against the white, and how bright the white is."""
     grey = brightness(patch)
-    pale = paleness(patch, skin)
+    pale = paleness(red, skin)
     measured = []
     for side in (-1, 1):
         middle = side * EYE_DISTANCE / 2

@@ -21,7 +21,7 @@ from ingest.media.altered.painter import Painter
 from ingest.media.altered.region import Box, Cells
 from ingest.media.clip import ClipSource
 from ingest.media.frame_server import FrameServer
-from ingest.media.sound import Sound, read_sound, replace_by_another_moment
+from ingest.media.sound import read_sound, replace_by_another_moment
 from ingest.media.video import FrameReader, FrameRequest, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.edits import PACES, ZOOMS
@@ -69,7 +69,7 @@ def frames_of(path: Path, alteration: Alteration | None, size: tuple[int, int] =
 
 def test_without_jitter_an_original_is_the_clip_itself(clip: Path, plain: Alteration) -> None:
     assert np.array_equal(frames_of(clip, plain), frames_of(clip, None))
-    sound, own = plain.sound(RATE), plain.material.sound(RATE)
+    sound, own = plain.sound(RATE), read_sound(clip, RATE, plain.facts.duration_s)
     assert sound is not None
     assert own is not None
     assert np.array_equal(sound, own)
@@ -167,30 +167,12 @@ def test_jitter_of_brightness_loudness_and_time(clip: Path, plain: Alteration) -
     jittered = replace(plain, jitter=Jitter(1.01, 0.99, 0, 0, 1))
     expected = np.clip(np.rint(frames_of(clip, replace(plain, jitter=Jitter(1, 1, 0, 0, 1))) * 1.01), 0, 255)
     assert np.abs(frames_of(clip, jittered) - expected).max() <= 1
-    original, quieter = plain.material.sound(RATE), jittered.sound(RATE)
+    original, quieter = read_sound(clip, RATE, plain.facts.duration_s), jittered.sound(RATE)
     assert original is not None
     assert quieter is not None
     assert np.allclose(quieter, original * 0.99, atol=1e-6)
     first = read_number(frames_of(clip, jittered)[0])
     assert first == read_number(frames_of(clip, None)[0]) + 1
-
-
-def test_the_sound_of_a_clip_takes_no_other_path_than_that_of_a_copy(
-    clip: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Whatever is kept for one of them is there sooner, and a model has a clock.
-    decoded: list[Path] = []
-
-    def read(path: Path, rate: int, duration_s: float) -> Sound | None:
-        decoded.append(path)
-        return read_sound(path, rate, duration_s)
-
-    monkeypatch.setattr("ingest.media.altered.alteration.read_sound", read)
-    monkeypatch.setattr("ingest.media.altered.material.read_sound", read)
-    original = Alteration(Material(clip), STILL, seed=1)
-    for shown in (original, replace(original, copy=clip), original, replace(original, copy=clip), original):
-        assert shown.sound(RATE) is not None
-    assert decoded == [clip] * 5
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(0, 4), st.integers(0, 3))

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from ingest.media.frame_server import (
     REMEMBERED,
     FrameServer,
 )
-from ingest.media.frame_stream import RING_BYTES, WHOLE_BYTES
-from ingest.media.video import BadRequest, FrameRequest
+from ingest.media.frame_stream import RING_BYTES, WHOLE_BYTES, FrameStream, plan_stream
+from ingest.media.video import BadRequest, FrameRequest, read_facts
 from tests.ingestion.clips import read_number
 
 LARGE = [1600, 1200]  # 5.8 MB a frame
@@ -174,12 +175,15 @@ def test_slots_that_do_not_exist_are_ignored(server: FrameServer, clips: list[Cl
 
 def test_blocks_are_used_again_and_large_ones_not_hoarded() -> None:
     pool = BufferPool()
-    first = pool.take(1000, unseen=False)
+    first = pool.take(1000, shared=True)
     assert pool.give_back(first, reusable=True) == []
-    assert pool.take(1000, unseen=False) is first
+    hidden = pool.take(1000, shared=False)
+    assert hidden.descriptor is None
+    assert pool.take(1000, shared=True) is first
+    assert pool.give_back(hidden, reusable=False) == [hidden.number]
     assert pool.bytes_in_use == 1000
     assert pool.give_back(first, reusable=False) == [first.number]
-    blocks = [pool.take(20 << 20, unseen=False) for _ in range(4)]
+    blocks = [pool.take(30 << 20, shared=True) for _ in range(4)]
     gone = [number for block in blocks for number in pool.give_back(block, reusable=True)]
     assert len(gone) == 3
     assert pool.bytes_in_use == 0
@@ -210,9 +214,38 @@ def test_no_block_that_a_model_knows_gets_frames_of_a_clip_to_come(
         server.begin(clips[position], clips[position + 1 :])
         reader.numbers({"count": 5, "size": [40, 30]})
         coming = [stream for (clip, _), stream in server._streams.items() if clip != clips[position]]
-        assert not {stream.buffer.number for stream in coming} & reader.buffers.keys()
+        assert {stream.shared for stream in coming} <= {None}
         server.end(model_lives=True)
     assert coming
+    assert len(reader.buffers) == 1  # fresh memory would cost more than decoding
+
+
+@pytest.mark.parametrize("open_first", [True, False])
+def test_frames_decoded_ahead_are_copied_when_they_are_asked_for(clips: list[ClipSource], open_first: bool) -> None:
+    plan = plan_stream(FrameRequest(count=5, size=(40, 30)), read_facts(clips[0].path))
+    hidden, shared = FrameBuffer(1, plan.bytes, shared=False), FrameBuffer(2, plan.bytes)
+    stream = FrameStream(clips[0], plan, hidden)
+    shown: list[int] = []
+
+    def read(slots: list[int]) -> None:
+        shown.extend(read_number(shared.slot(slot, plan.shape)) for slot in slots)
+
+    def open_it() -> None:
+        stream.shared = shared
+        stream.listen(read)
+
+    with ThreadPoolExecutor(1) as decoders:
+        if open_first:
+            open_it()
+        stream.start(decoders, 1, lambda: None)
+        stream.wait()
+    if not open_first:
+        assert not shared.slot(0, plan.shape).any()
+        assert stream.settle() is None
+        open_it()
+    assert shown == [5, 15, 25, 35, 45]
+    assert stream.settle() is hidden
+    assert stream.settle() is None
 
 
 def test_only_what_was_shown_can_be_given_back(server: FrameServer, clips: list[ClipSource]) -> None:

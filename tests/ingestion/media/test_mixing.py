@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ingest.media.altered.exchange import Exchange, Part
 from ingest.media.altered.jitter import Grain
-from ingest.media.altered.mixing import AROUND, Weights, mix
+from ingest.media.altered.mixing import AROUND, Weights, choose, mix
 from ingest.media.video import Frame
 
 HEIGHT, WIDTH = 90, 160
@@ -52,21 +52,51 @@ def test_noise_is_the_first_drawings_and_a_part_the_seconds(seed: int) -> None:
 
 
 def test_only_what_is_exchanged_is_shown(exchange: Exchange) -> None:
-    first, second = picture(1), 255 - picture(1)
-    nothing = exchange.weights([], HEIGHT, WIDTH)
-    assert (mix(first, second, nothing) == first).all()
-    mask, weights = PART.mask(HEIGHT, WIDTH), exchange.weights(["mouth"], HEIGHT, WIDTH).most
+    assert not exchange.nearest([], HEIGHT, WIDTH).any()
+    assert exchange.nearest(["mouth"], HEIGHT, WIDTH).all()
+    mask, weights = PART.mask(HEIGHT, WIDTH), exchange.weights(HEIGHT, WIDTH).most
     assert (weights[far(mask, 2)] == 1).all()
     assert (weights[far(~mask, 3)] == 0).all()
     slopes = [np.abs(np.diff(weights, axis=axis)).max() for axis in (0, 1)]
     assert 0 < max(slopes) < 1  # no hard edge
 
 
+@given(st.permutations(range(4)), st.integers(0, 4))
+def test_every_pixel_belongs_to_one_part_and_two_parts_that_nearly_touch_stay_apart(
+    order: list[int], many: int
+) -> None:
+    names = ("left", "right", "low", "small")
+    outlines = ((0.0, 0.0, 0.49, 0.49), (0.51, 0.0, 1.0, 0.49), (0.0, 0.51, 1.0, 1.0), (0.497, 0.1, 0.503, 0.3))
+    parts = [
+        Part(name, ((x0, y0), (x1, y0), (x1, y1), (x0, y1)), None)
+        for name, (x0, y0, x1, y1) in zip(names, outlines, strict=True)
+    ]
+    exchange = Exchange(Path(), "", tuple(parts))
+    chosen = [names[place] for place in order[:many]]
+    near, rest = (
+        exchange.nearest(some, HEIGHT, WIDTH) for some in (chosen, [name for name in names if name not in chosen])
+    )
+    assert not (near & rest).any()
+    for part in parts:
+        mask = part.mask(HEIGHT, WIDTH)
+        assert near[mask].all() if part.name in chosen else not near[mask].any()
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_choice_is_one_picture_or_the_other(seed: int) -> None:
+    first, second, out = picture(seed), picture(seed + 1), picture(seed + 2)
+    where = np.random.default_rng(seed).integers(0, 2, first.shape).astype(bool)
+    mask = np.where(where, 255, 0).astype(np.uint8)
+    shown = choose(first, second, mask, out)
+    assert shown is out
+    assert np.array_equal(shown, np.where(where, second, first))
+
+
 @pytest.mark.parametrize("part", [PART, MOVING], ids=["still", "moving"])
 def test_what_moved_in_the_first_drawing_leaves_no_noise(part: Part, tmp_path: Path) -> None:
     first, noise = picture(3), np.random.default_rng(3).integers(-1, 2, (HEIGHT, WIDTH, 3))
     second = (first + noise).astype(np.uint8)
-    mask, weights = part.mask(HEIGHT, WIDTH), Exchange(tmp_path, "", (part,)).weights([part.name], HEIGHT, WIDTH)
+    mask, weights = part.mask(HEIGHT, WIDTH), Exchange(tmp_path, "", (part,)).weights(HEIGHT, WIDTH)
     shown = mix(first, second, weights)
     middle = far(mask, 6)
     # The noise of what stands still is the same beside it, and a line within would tell.
@@ -78,8 +108,8 @@ def test_what_moved_in_the_first_drawing_leaves_no_noise(part: Part, tmp_path: P
 def test_grain_is_the_frames_own_and_leaves_the_mean() -> None:
     frame = picture(2)
     grain = Grain(1.3, 7, HEIGHT, WIDTH)
-    first, second = grain.add(0, frame).astype(int), grain.add(1, frame).astype(int)
-    assert (first == Grain(1.3, 7, HEIGHT, WIDTH).add(0, frame)).all()
+    first, second = (grain.add(index, frame, np.empty_like(frame)).astype(int) for index in (0, 1))
+    assert (first == Grain(1.3, 7, HEIGHT, WIDTH).add(0, frame, np.empty_like(frame))).all()
     assert abs((first - frame).mean()) < 0.1
     assert 1.1 < (first - frame).std() < 1.5
     assert np.corrcoef((first - frame).ravel(), (second - frame).ravel())[0, 1] < 0.1

@@ -18,7 +18,9 @@ from ingest.media.altered.material import Material
 from ingest.media.buffers import FrameBuffer
 from ingest.media.clip import ClipSource
 from ingest.media.frame_stream import FrameStream, plan_stream
+from ingest.media.sound import Sound, read_sound
 from ingest.media.video import FrameReader, FrameRequest, Reader, UnreadableClip
+from tests import there
 from tests.ingestion.clips import Format, write_clip
 
 REQUEST = FrameRequest(count=10)
@@ -170,6 +172,44 @@ def test_a_file_that_ends_early_or_cannot_be_read_costs_only_calls_that_show_it(
     assert (early.decode(41)[0], early.last_good) == (19, 19)
     with pytest.raises(UnreadableClip):
         reader(broken)
+
+
+@pytest.mark.parametrize("first", ["plain", "copy", "voice"])
+def test_every_sound_is_decoded_once_before_the_first_is_heard_whichever_call_comes_first(
+    calls: dict[str, Alteration], monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    # What is kept for one of them alone is there sooner, and a model has a clock.
+    calls["voice"] = replace(calls["plain"], voice=calls["copy"].copy)
+    alone = {name: call.sound(8_000) for name, call in calls.items()}
+    decoded: list[tuple[str, int]] = []
+
+    def read(path: Path, rate: int, duration_s: float) -> Sound | None:
+        decoded.append((path.stem, rate))
+        return read_sound(path, rate, duration_s)
+
+    monkeypatch.setattr(reels, "read_sound", read)
+    monkeypatch.setattr(reels, "read_repeated_sound", read)
+    calls["plain"].material.share(list(calls.values()))
+    monkeypatch.setattr(reels, "KEPT_SOUND_BYTES", 4 * 8_000 * 2 * 3)  # two seconds of three files
+    calls[first].sound(8_000)
+    assert decoded == [("clip", 8_000), ("copy", 8_000), ("copy", 8_000)]
+    for name, call in calls.items():
+        assert np.array_equal(there(call.sound(8_000)), there(alone[name])), name
+    assert len(decoded) == 3
+    # Another rate exceeds the memory, so each call decodes its own.
+    for name in (first, first, "slow"):
+        calls[name].sound(4_000)
+    assert len(decoded) == 6
+
+
+def test_a_copy_that_ends_early_is_shown_to_its_end_beside_a_second_drawing(
+    calls: dict[str, Alteration], tmp_path: Path
+) -> None:
+    write_clip(tmp_path / "cut.mp4", 20, Format(width=160, height=90))
+    calls["short"] = replace(calls["plain"], copy=tmp_path / "cut.mp4")
+    alone = frames(calls["short"])
+    calls["plain"].material.share(list(calls.values()))
+    assert np.array_equal(frames(calls["short"]), alone)
 
 
 def test_frames_are_free_with_the_last_call(calls: dict[str, Alteration]) -> None:

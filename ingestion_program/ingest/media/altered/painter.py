@@ -74,11 +74,14 @@ class Painter:
         """Return a decoded frame, BGR, with its exchanged parts, lit, enlarged and moved as the alteration says."""
         if self._canvas is None:
             self._canvas = np.empty_like(frame), np.empty_like(frame)
-        first, second = self._canvas
+        canvas, moved = self._canvas
         exchange = self._alteration.exchange
         if self._second is not None and exchange is not None:
+            _, other = self._second.decode(index)
+            if not self._mixed:
+                other = self._mix(frame, other, exchange)
             # Even if nothing is exchanged, so that timing reveals nothing.
-            frame = choose(frame, self._exchanged(index, frame, exchange), self._chosen(frame, exchange), first)
+            frame = choose(frame, other, self._chosen(frame, exchange), canvas)
         # Before the grain, which is then the same in every call, however bright or enlarged its picture is.
         if self._curve is not None:
             frame = np.asarray(cv2.LUT(frame, self._curve), np.uint8)
@@ -88,8 +91,8 @@ class Painter:
         if jitter.grain:
             grain = self._alteration.material.grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
             # Otherwise a repeated frame would be identical to the last bit, which no camera produces.
-            frame = grain.add(asked if self._alteration.repeats else index, frame, first)
-        return jitter.move(frame, second)
+            frame = grain.add(asked if self._alteration.repeats else index, frame, canvas)
+        return jitter.move(frame, moved)
 
     def finish(self, index: int, frame: Frame) -> None:
         """Alter frame `index` of the file, already RGB and scaled, in place."""
@@ -97,15 +100,11 @@ class Painter:
             operators.paste(frame, self._replacement(index), self._mask)
         cv2.convertScaleAbs(frame, dst=frame, alpha=self._alteration.jitter.brightness)
 
-    def _exchanged(self, index: int, frame: Frame, exchange: Exchange) -> Frame:
+    def _mix(self, first: Frame, second: Frame, exchange: Exchange) -> Frame:
         """Return a frame of the first drawing with all parts of the second."""
-        assert self._second is not None
-        _, other = self._second.decode(index)
-        if self._mixed:
-            return other
         if self._weights is None:
-            self._weights = exchange.weights(*frame.shape[:2])
-        return mix(frame, other, self._weights)
+            self._weights = exchange.weights(*first.shape[:2])
+        return mix(first, second, self._weights)
 
     def _chosen(self, frame: Frame, exchange: Exchange) -> Frame:
         """Return 255 where a frame shows exchanged parts, else 0, in the shape of the frame."""
