@@ -73,14 +73,13 @@ def _frames() -> tuple[Frame, Frame]:
     """Give one frame of the clip, RGB, and the same with the part exchanged."""
     use_own_ingestion_program()
     from ingest.clips.exchanges import read_exchanges  # noqa: PLC0415 - the program is known now
-    from ingest.media.altered.mixing import choose, mix  # noqa: PLC0415 - as above
+    from ingest.media.altered.mixing import Mixer  # noqa: PLC0415 - as above
 
     clip = INPUT_DATA / "clips" / f"{CLIP}.mp4"
     exchange = read_exchanges(INPUT_DATA, "exchanges.json", {CLIP: clip}, [])[CLIP]
     first, second = _frame(clip), _frame(exchange.path)
     size = first.shape[:2]
-    where = np.where(exchange.nearest([PART], *size), 255, 0).astype(np.uint8)[..., None].repeat(3, axis=2)
-    mixed = choose(first, mix(first, second, exchange.weights(*size)), where, np.empty_like(first))
+    mixed = Mixer(exchange.weights(*size).within(exchange.nearest([PART], *size))).mix(first, second)
     return first[:, :, ::-1].copy(), mixed[:, :, ::-1].copy()
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ingest.media.altered.mixing import mix
+from ingest.media.altered.mixing import Mixer
 from ingest.media.sound import read_repeated_sound, read_sound
 from ingest.media.video import FrameReader, Reader, UnreadableClip
 
@@ -196,15 +196,15 @@ def _mixed(first: _Reel, exchange: Exchange, going_on: Callable[[], bool]) -> _R
     if not first.frames:
         return first
     own = dict(first.frames.values())
-    weights = exchange.weights(*next(iter(own.values())).shape[:2])
-    return _decoded(exchange.path, own, going_on, lambda index, frame: mix(own[index], frame, weights))
+    mixer = Mixer(exchange.weights(*next(iter(own.values())).shape[:2]))
+    return _decoded(exchange.path, own, going_on, lambda index, frame: mixer.mix(own[index], frame))
 
 
 def _decoded(
     path: Path,
     wanted: Iterable[int],
     going_on: Callable[[], bool],
-    change: Callable[[int, Frame], Frame] = lambda _, frame: frame.copy(),
+    change: Callable[[int, Frame], Frame] = lambda _, frame: frame,
 ) -> _Reel:
     """Decode these frames of a file, and keep what `change` makes of each."""
     frames: dict[int, tuple[int, Frame]] = {}
@@ -215,7 +215,7 @@ def _decoded(
                 if not going_on():
                     break
                 shown, frame = reader.decode(index)
-                frames[index] = shown, change(index, frame)
+                frames[index] = shown, change(index, frame).copy()
         finally:
             reader.close()
     except UnreadableClip as error:

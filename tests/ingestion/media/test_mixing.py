@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ingest.media.altered.exchange import Exchange, Part
 from ingest.media.altered.jitter import Grain
-from ingest.media.altered.mixing import AROUND, Weights, choose, mix
+from ingest.media.altered.mixing import AROUND, Chooser, Mixer, Weights
 from ingest.media.video import Frame
 
 HEIGHT, WIDTH = 90, 160
@@ -44,7 +44,7 @@ def test_noise_is_the_first_drawings_and_a_part_the_seconds(seed: int) -> None:
     second = (first + noise).astype(np.uint8)
     part = np.s_[30:60, 40:80]
     second[part] = np.where(first[part] < 128, first[part] + 50, first[part] - 50)
-    shown = mix(first, second, EVERYWHERE)
+    shown = Mixer(EVERYWHERE).mix(first, second)
     inside = np.zeros((HEIGHT, WIDTH), bool)
     inside[part] = True
     assert (shown[far(inside, AROUND)] == second[far(inside, AROUND)]).all()
@@ -83,13 +83,16 @@ def test_every_pixel_belongs_to_one_part_and_two_parts_that_nearly_touch_stay_ap
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_a_choice_is_one_picture_or_the_other(seed: int) -> None:
-    first, second, out = picture(seed), picture(seed + 1), picture(seed + 2)
-    where = np.random.default_rng(seed).integers(0, 2, first.shape).astype(bool)
-    mask = np.where(where, 255, 0).astype(np.uint8)
-    shown = choose(first, second, mask, out)
-    assert shown is out
-    assert np.array_equal(shown, np.where(where, second, first))
+def test_a_mixture_of_all_parts_from_which_some_are_chosen_is_a_mixture_of_these(seed: int) -> None:
+    first, second = picture(seed), picture(seed + 1)
+    random = np.random.default_rng(seed)
+    some, within = random.integers(0, 2, (HEIGHT, WIDTH)).astype(bool), random.random((2, HEIGHT, WIDTH), np.float32)
+    weights = Weights(within[0], within[1])
+    mixture = Mixer(weights).mix(first, second)
+    shown = Chooser(some).mix(first, mixture)
+    assert np.array_equal(shown[some], mixture[some])
+    assert np.array_equal(shown[~some], first[~some])
+    assert np.array_equal(shown, Mixer(weights.within(some)).mix(first, second))
 
 
 @pytest.mark.parametrize("part", [PART, MOVING], ids=["still", "moving"])
@@ -97,7 +100,7 @@ def test_what_moved_in_the_first_drawing_leaves_no_noise(part: Part, tmp_path: P
     first, noise = picture(3), np.random.default_rng(3).integers(-1, 2, (HEIGHT, WIDTH, 3))
     second = (first + noise).astype(np.uint8)
     mask, weights = part.mask(HEIGHT, WIDTH), Exchange(tmp_path, "", (part,)).weights(HEIGHT, WIDTH)
-    shown = mix(first, second, weights)
+    shown = Mixer(weights).mix(first, second)
     middle = far(mask, 6)
     # The noise of what stands still is the same beside it, and a line within would tell.
     assert (shown[middle] == (first if part.event_s is None else second)[middle]).all()

@@ -104,7 +104,7 @@ class Exchange:
     """Parts that can be exchanged; their outlines do not touch."""
 
     def weights(self, height: int, width: int) -> Weights:
-        """Return how much of the second drawing is shown where all parts are exchanged, see `mixing.mix`.
+        """Return how much of the second drawing is shown where all parts are exchanged, see `mixing.Mixer`.
 
         The drawings are blended along the outlines.
         """

@@ -5,6 +5,8 @@ between them would be a visible line. So the first drawing's own pixels stay whe
 is the middle of a moving part: in the first drawing it leaves noise wherever it passes, which would reveal it.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import cv2
@@ -14,6 +16,7 @@ import numpy.typing as npt
 from ingest.media.video import Frame
 
 Shares = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
 SAME, OTHER = 2.0, 6.0
 """Mean local difference in luma, of 255, up to which both drawings show the same, and from which they certainly differ.
 
@@ -33,6 +36,10 @@ class Weights:
     least: Shares
     """Where they show the same."""
 
+    def within(self, mask: Mask) -> Weights:
+        """Return the same within a mask, and 0 elsewhere."""
+        return Weights(self.most * mask, self.least * mask)
+
 
 def _share_of_second() -> Shares:
     levels = np.arange(256) / _FINE
@@ -43,24 +50,52 @@ def _share_of_second() -> Shares:
 _SHARES = _share_of_second()
 
 
-def mix(first: Frame, second: Frame, weights: Weights) -> Frame:
-    """Return the first drawing with parts of the second.
+class Mixer:
+    """Shows the parts of a second drawing in the first one; used by one thread.
 
-    `first` and `second`: the same frame of both drawings, BGR, shape (height, width, 3). `weights`: how much of the
-    second one is shown at each pixel.
+    Its arrays are made once: fresh ones for every frame would cost as much as what is computed in them.
     """
-    difference = cv2.cvtColor(cv2.absdiff(first, second), cv2.COLOR_BGR2GRAY)
-    # The table treats all levels above 255 / _FINE alike.
-    around = cv2.blur(cv2.convertScaleAbs(difference, alpha=_FINE), (AROUND, AROUND))
-    share = cv2.max(cv2.multiply(cv2.LUT(around, _SHARES), weights.most), weights.least)
-    return np.asarray(cv2.blendLinear(first, second, np.subtract(1, share, dtype=np.float32), share), np.uint8)
+
+    def __init__(self, weights: Weights) -> None:
+        """Prepare for frames of one size; `weights`: how much of the second drawing is shown at each pixel."""
+        self._weights = weights
+        size = weights.most.shape
+        self._difference, self._mixed = np.empty((*size, 3), np.uint8), np.empty((*size, 3), np.uint8)
+        self._grey, self._around = np.empty(size, np.uint8), np.empty(size, np.uint8)
+        self._share, self._rest = np.empty(size, np.float32), np.empty(size, np.float32)
+
+    def mix(self, first: Frame, second: Frame) -> Frame:
+        """Return the first drawing with parts of the second, valid until the next call.
+
+        `first` and `second`: the same frame of both drawings, BGR, shape (height, width, 3).
+        """
+        cv2.absdiff(first, second, dst=self._difference)
+        cv2.cvtColor(self._difference, cv2.COLOR_BGR2GRAY, dst=self._grey)
+        # The table treats all levels above 255 / _FINE alike.
+        cv2.convertScaleAbs(self._grey, dst=self._grey, alpha=_FINE)
+        cv2.blur(self._grey, (AROUND, AROUND), dst=self._around)
+        cv2.LUT(self._around, _SHARES, dst=self._share)
+        cv2.multiply(self._share, self._weights.most, dst=self._share)
+        cv2.max(self._share, self._weights.least, dst=self._share)
+        np.subtract(1, self._share, out=self._rest)
+        cv2.blendLinear(first, second, self._rest, self._share, dst=self._mixed)
+        return self._mixed
 
 
-def choose(frame: Frame, other: Frame, where: Frame, out: Frame) -> Frame:
-    """Write `other` into `out` where `where` is 255, and `frame` where it is 0; return `out`.
+class Chooser:
+    """Takes some pixels from one picture and the others from a second; used by one thread.
 
-    All have one shape, (height, width, 3). It takes as long whatever is chosen.
+    It takes as long whatever is chosen.
     """
-    cv2.bitwise_xor(frame, other, dst=out)
-    cv2.bitwise_and(out, where, dst=out)
-    return np.asarray(cv2.bitwise_xor(frame, out, dst=out), np.uint8)
+
+    def __init__(self, second: Mask) -> None:
+        """Prepare for frames of one size; `second`: what is taken from the second picture, shape (height, width)."""
+        self._second = np.where(second, 255, 0).astype(np.uint8)[..., None].repeat(3, axis=2)
+        self._chosen = np.empty_like(self._second)
+
+    def mix(self, first: Frame, second: Frame) -> Frame:
+        """Return parts of both pictures, valid until the next call; all are of shape (height, width, 3)."""
+        cv2.bitwise_xor(first, second, dst=self._chosen)
+        cv2.bitwise_and(self._chosen, self._second, dst=self._chosen)
+        cv2.bitwise_xor(first, self._chosen, dst=self._chosen)
+        return self._chosen

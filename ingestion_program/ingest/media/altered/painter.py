@@ -14,7 +14,7 @@ import numpy as np
 
 from ingest.media.altered import operators
 from ingest.media.altered.material import HEIGHT, MOMENTS, WIDTH
-from ingest.media.altered.mixing import choose, mix
+from ingest.media.altered.mixing import Chooser, Mixer
 from ingest.media.video import FrameReader
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.media.altered.alteration import Alteration
-    from ingest.media.altered.exchange import Exchange
-    from ingest.media.altered.mixing import Weights
     from ingest.media.video import Frame, Reader
 
 
@@ -41,8 +39,7 @@ class Painter:
         self._curve = _brightness_curve(alteration)
         self._size = (shape[1], shape[0])
         self._stretched: tuple[int, Frame] | None = None
-        self._weights: Weights | None = None
-        self._where: Frame | None = None
+        self._mixer: Mixer | Chooser | None = None
         self._canvas: tuple[Frame, Frame] | None = None
         self._imputation: operators.Imputation | operators.HalvedImputation | None = None
         self._noise: operators.Pixels | float = 0.0
@@ -77,11 +74,12 @@ class Painter:
         canvas, moved = self._canvas
         exchange = self._alteration.exchange
         if self._second is not None and exchange is not None:
-            _, other = self._second.decode(index)
-            if not self._mixed:
-                other = self._mix(frame, other, exchange)
             # Even if nothing is exchanged, so that timing reveals nothing.
-            frame = choose(frame, other, self._chosen(frame, exchange), canvas)
+            _, other = self._second.decode(index)
+            if self._mixer is None:
+                own = exchange.nearest(self._alteration.exchanged, *frame.shape[:2])
+                self._mixer = Chooser(own) if self._mixed else Mixer(exchange.weights(*own.shape).within(own))
+            frame = self._mixer.mix(frame, other)
         # Before the grain, which is then the same in every call, however bright or enlarged its picture is.
         if self._curve is not None:
             frame = np.asarray(cv2.LUT(frame, self._curve), np.uint8)
@@ -99,19 +97,6 @@ class Painter:
         if self._mask is not None:
             operators.paste(frame, self._replacement(index), self._mask)
         cv2.convertScaleAbs(frame, dst=frame, alpha=self._alteration.jitter.brightness)
-
-    def _mix(self, first: Frame, second: Frame, exchange: Exchange) -> Frame:
-        """Return a frame of the first drawing with all parts of the second."""
-        if self._weights is None:
-            self._weights = exchange.weights(*first.shape[:2])
-        return mix(first, second, self._weights)
-
-    def _chosen(self, frame: Frame, exchange: Exchange) -> Frame:
-        """Return 255 where a frame shows exchanged parts, else 0, in the shape of the frame."""
-        if self._where is None:
-            nearest = exchange.nearest(self._alteration.exchanged, *frame.shape[:2])
-            self._where = np.repeat(np.where(nearest, 255, 0).astype(np.uint8)[..., None], 3, axis=2)
-        return self._where
 
     def _replacement(self, index: int) -> Frame:
         """Return the replacement for the hidden parts of frame `index`, in the size of the frames."""
