@@ -15,8 +15,8 @@ USED_SHARE = 0.85
 """Share of the time after which ingestion starts no further call."""
 SHORT_CALL_S = 1.0
 """Many models take longer than this per call, so a smaller budget is reported."""
-EXAMPLE_CALL_S = 0.17
-"""Seconds per call of the example solution, with decoding: 49 s for 24 clips of 5 s, 640 x 360, on two cores."""
+EXAMPLE_CALL_S = 0.08
+"""Seconds per call of the example solution, with decoding: 22 s for 24 clips of 5 s, 640 x 360, on two cores."""
 
 
 def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
