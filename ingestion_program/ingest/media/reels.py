@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 KEPT_BYTES = 160 << 20
 """Most memory that the frames of one clip take; requests beyond it are decoded again in each call."""
-
-
 KEPT_SOUND_BYTES = 32 << 20
 """Most memory that the sound of one clip takes; rates beyond it are decoded again in each call."""
 

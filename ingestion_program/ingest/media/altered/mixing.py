@@ -8,15 +8,17 @@ is the middle of a moving part: in the first drawing it leaves noise wherever it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from ingest.media.video import Frame
+if TYPE_CHECKING:
+    from ingest.media.altered.region import Mask
+    from ingest.media.video import Frame
 
 Shares = npt.NDArray[np.float32]
-Mask = npt.NDArray[np.bool_]
 SAME, OTHER = 2.0, 6.0
 """Mean local difference in luma, of 255, up to which both drawings show the same, and from which they certainly differ.
 
