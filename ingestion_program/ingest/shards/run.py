@@ -26,10 +26,11 @@ from ingest.shards.names import PLAN, identity
 from ingest.shards.sealed import Facts, Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ingest.lanes.asker import Answer, Loaded, Pass, Work
+    from ingest.media.clip import ClipSource
 
 WORKS = "works.jsonl"
 UNCOUNTED = 10**9
@@ -67,9 +68,6 @@ def run_shard(
         check_file(input_data, name, sha256, f"file {name}", problems)
     if problems:
         raise IngestionError(problems)
-    works: tuple[Work, ...] = tuple(built(line, input_data) for line in lines)
-    for work in works:
-        share_frames(asking.shown for asking in work.askings)
     task = read_task(input_data / SETTINGS)
     clock.set_limit(task.limits.time_limit_s)
     watchdog = Watchdog(_give_up)
@@ -79,7 +77,9 @@ def run_shard(
     lane = Lane(model, uncounted, clock, hidden=not task.feedback.model_output)
     writer = Writer(output)
     try:
-        loaded, stopped_by = _ask(lane, works, built(head["pass"]), writer, warm_up=head["stage"] == "first")
+        first = head["stage"] == "first"
+        warm_up = [work.askings[0].shown for work in build_works(lines, input_data)] if first else []
+        loaded, stopped_by = _ask(lane, warm_up, build_works(lines, input_data), built(head["pass"]), writer)
     finally:
         lane.stop()
         watchdog.disarm()
@@ -98,12 +98,20 @@ def run_shard(
     say(f"[shards] {head['stage']} {head['index']}: sealed after {clock.elapsed_s():.1f} s")
 
 
+def build_works(lines: Iterable[Any], input_data: Path) -> Iterator[Work]:
+    """Yield the works of a shard. Each is built in its turn: the frames that its calls share can take 160 MB."""
+    for line in lines:
+        work: Work = built(line, input_data)
+        share_frames(asking.shown for asking in work.askings)
+        yield work
+
+
 def _ask(
-    lane: Lane, works: Sequence[Work], how: Pass, writer: Writer, *, warm_up: bool
+    lane: Lane, warm_up: Sequence[ClipSource], works: Iterable[Work], how: Pass, writer: Writer
 ) -> tuple[Loaded | None, Problem | None]:
     """Ask all works; return what was loaded, and why works are left open."""
     try:
-        loaded = lane.start([work.askings[0].shown for work in works] if warm_up else [])
+        loaded = lane.start(warm_up)
     except LoadFailed as failure:
         return None, failure.problem
     answers: list[Answer] = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import tempfile
+import weakref
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -34,6 +36,7 @@ from ingest.shards.cuts import LONGEST_S, cut_by_cost, cut_evenly
 from ingest.shards.names import shard_key
 from ingest.shards.replay import ModelClock, Replay, Wanted
 from ingest.shards.sealed import Facts, Sealed, Writer
+from tests import there
 from tests.ingestion.lanes import test_pool
 from tests.ingestion.lanes.test_pool import FATES, FIRST, Model, nothing_is_read, problem, task, whole_run, works
 
@@ -89,7 +92,7 @@ def run_shards(folder: Path, stage: str, wanted: Wanted, cuts: list[list[int]], 
         texts = [wanted.works[place].text for place in cut]
         of_shard: tuple[Work, ...] = tuple(built(json.loads(text), Path()) for text in texts)
         asking, writer = lane(run.UNCOUNTED, budget_s), Writer(result)
-        loaded, stopped_by = run._ask(asking, of_shard, wanted.how, writer, warm_up=False)
+        loaded, stopped_by = run._ask(asking, [], of_shard, wanted.how, writer)
         place = {"plan": "p", "stage": stage, "index": index, "works_sha256": "w"}
         key = shard_key(SECRET, "p", stage, index)
         writer.seal(place, Facts(loaded=loaded, stopped_by=stopped_by), b"", key)
@@ -149,7 +152,8 @@ def sealed(folder: Path, stage: str = "first", index: int = 0) -> tuple[Path, di
     result = folder / f"{stage}-{index}"
     result.mkdir(parents=True)
     asking, writer = lane(run.UNCOUNTED, 1000.0), Writer(result)
-    run._ask(asking, list(works([["ok"], ["dies"], ["ok"]])), FIRST, writer, warm_up=True)
+    all_works = list(works([["ok"], ["dies"], ["ok"]]))
+    run._ask(asking, [work.askings[0].shown for work in all_works], all_works, FIRST, writer)
     place = {"plan": "p", "stage": stage, "index": index, "works_sha256": "w"}
     key = shard_key(SECRET, "p", stage, index)
     writer.seal(place, Facts(loaded=Loaded("x", 1.0, None, alone=False, cores=1.0)), b"printed", key)
@@ -241,6 +245,37 @@ def test_works_keep_all_that_is_shown(tmp_path: Path) -> None:
     assert all(other is not None and other.exchange is one.exchange for other in others)
     assert hash(one.exchange) == hash(replace(exchange, path=Path("/elsewhere/b.mp4")))
     assert encoder.listed() == {f"{name}.mp4": hashed * 64 for name, hashed in zip("abcd", "aecd", strict=True)}
+
+
+def test_a_shard_holds_the_frames_of_few_clips(tmp_path: Path) -> None:
+    """A clip's frames can take 160 MB, and a shard has some hundred clips."""
+    clips = [ClipSource(name, tmp_path / f"{name}.mp4", "ok", "a" * 64) for name in "12345678"]
+    altered = [
+        replace(clip, alteration=Alteration(Material(clip.path), Jitter(1.0, 1.0, 0, 0, 0, 0.0), 1)) for clip in clips
+    ]
+    hashes = {f"{clip.clip_id}.mp4": clip.sha256 for clip in clips}
+    lines = [Encoder(tmp_path, hashes).plain(Work(one.clip_id, (Asking(one, explains=False),) * 6)) for one in altered]
+    materials: list[weakref.ref[Material]] = []
+
+    def noted() -> Iterator[Work]:
+        for work in run.build_works(lines, tmp_path):
+            material = there(work.askings[0].shown.alteration).material
+            material.share([])  # the calls name it, until their frames are read
+            materials.append(weakref.ref(material))
+            del material
+            yield work
+
+    asking = lane(run.UNCOUNTED, 1000.0)
+    asking.start([])
+    gc.disable()  # a collection comes too late, when the memory is full
+    try:
+        alive = [
+            sum(material() is not None for material in materials) for _ in asking.ask(noted(), Pass(False, 1.0, 0.0))
+        ]
+    finally:
+        gc.enable()
+    assert len(alive) == 6 * len(clips)
+    assert max(alive) <= 3  # this clip, the next one, and the one before
 
 
 @given(works=st.integers(0, 300), workers=st.integers(1, 16), most=st.integers(1, 60))
