@@ -232,6 +232,7 @@ def test_frames_decoded_ahead_are_copied_when_they_are_asked_for(clips: list[Cli
 
     def open_it() -> None:
         stream.shared = shared
+        assert stream.settle() is None  # nothing has been copied
         stream.listen(read)
 
     with ThreadPoolExecutor(1) as decoders:
