@@ -144,14 +144,14 @@ class FrameServer:
         send(head, shared)
 
         def pass_on(slots: list[int]) -> None:
+            if not slots:  # before the model is told: it may ask for more at once
+                self._settle(stream)
             if slots:
                 send({"stream": number, "slots": slots}, None)
             elif stream.error:
                 send({"stream": number, "error": "the clip cannot be decoded"}, None)
             else:
                 send({"stream": number, "end": True}, None)
-            if not slots:
-                self._settle(stream)
 
         stream.listen(pass_on)
 

@@ -164,7 +164,9 @@ class FrameStream:
     def idle(self) -> bool:
         """Whether no thread writes these frames and no process reads or maps them."""
         with self._changed:
-            return self.finished and self.listened and self._listener is None and self.outstanding == 0
+            # While slots are told, they are copied: a model can give them back before it has been told of them.
+            unread = self._listener is None and self.outstanding == 0 and not self._telling.locked()
+            return self.finished and self.listened and unread
 
     def _announce(self) -> None:
         # The listener may block until the model reads. The state's lock is not held meanwhile: the thread that
@@ -235,5 +237,7 @@ class FrameStream:
         finally:
             with self._changed:
                 self.finished = True
-            self._announce()
-            finished()
+            try:
+                self._announce()
+            finally:
+                finished()

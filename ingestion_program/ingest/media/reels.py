@@ -176,7 +176,7 @@ class _ReelReader(Reader):
 
     def __init__(self, reel: _Reel) -> None:
         if reel.error is not None:
-            raise reel.error
+            raise UnreadableClip(str(reel.error))  # one of its own: each call adds its frames to what it raises
         self._frames, self.last_good = reel.frames, reel.last_good
 
     def decode(self, index: int) -> tuple[int, Frame]:

@@ -245,6 +245,12 @@ def test_frames_decoded_ahead_are_copied_when_they_are_asked_for(clips: list[Cli
         assert stream.settle() is None
         open_it()
     assert shown == [5, 15, 25, 35, 45]
+    stream.leave()
+    for slot in range(5):
+        stream.free(slot)
+    assert stream.idle
+    with stream._telling:  # a model may give back slots that are still being copied
+        assert not stream.idle
     assert stream.settle() is hidden
     assert stream.settle() is None
 

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -216,12 +217,24 @@ def test_a_copy_that_ends_early_is_shown_to_its_end_beside_a_second_drawing(
     assert np.array_equal(frames(short), alone)
 
 
-def test_frames_are_free_with_the_last_call(calls: dict[str, Alteration]) -> None:
+@pytest.mark.parametrize(
+    "read",
+    [
+        frames,
+        lambda call: frames(call, FrameRequest(time_s=1.0)),
+        lambda call: call.sound(8_000),
+        lambda call: call.material.grain(GRAIN, 1, 90, 160),
+    ],
+    ids=["frames", "one frame", "sound", "grain"],
+)
+def test_what_is_kept_is_free_with_the_last_call(
+    calls: dict[str, Alteration], read: Callable[[Alteration], object]
+) -> None:
     gc.disable()
     try:
         plain = calls.pop("plain")
         plain.material.share([plain, *calls.values()])
-        frames(plain)
+        read(plain)
         material = weakref.ref(plain.material)
         calls.clear()
         del plain

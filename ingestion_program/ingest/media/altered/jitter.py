@@ -42,8 +42,7 @@ class Jitter:
         kept = frame[max(0, -self.down) : height - max(0, self.down), max(0, -self.right) : width - max(0, self.right)]
         top, bottom = max(0, self.down), max(0, -self.down)
         left, right = max(0, self.right), max(0, -self.right)
-        cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE, dst=out)
-        return out
+        return np.asarray(cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE, dst=out), np.uint8)
 
 
 class Grain:

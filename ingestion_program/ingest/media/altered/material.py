@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from threading import RLock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +43,7 @@ class Material:
     def __init__(self, path: Path) -> None:
         self.path = path
         """The video file."""
-        self._reading = RLock()
+        self._reading, self._graining = RLock(), Lock()
         self._calls: Sequence[Showing] = ()
         self._tracks = Tracks(())
         self._reels: Reels | None = None
@@ -56,6 +56,13 @@ class Material:
 
     def kept(self, path: Path, asked: Indices, going_on: Callable[[], bool]) -> Reader | None:
         """Return a reader of frames that are decoded once for all calls, or None; see `Reels.reader`."""
+        self._gather()
+        return None if self._reels is None else self._reels.reader(path, asked, going_on)
+
+    def _gather(self) -> None:
+        """Note what the calls show, and forget them: they name this object, and only a collection would free both."""
+        if not self._calls:  # without the lock, which is held as long as thumbnails are decoded
+            return
         with self._reading:
             if self._calls:
                 every = np.arange(len(self._facts.times))
@@ -67,14 +74,14 @@ class Material:
                 exchange = self._calls[0].exchange
                 second = None if exchange is None else Second(self.path, exchange)
                 self._reels = Reels(shows, 3 * self._facts.width * self._facts.height, second)
-                # Calls name this object: while it named them, too, only a collection would free all the frames.
                 self._calls = ()
-        return None if self._reels is None else self._reels.reader(path, asked, going_on)
 
     def grain(self, deviation: float, seed: int, height: int, width: int) -> Grain:
         """Return the noise of all calls, which is made once; see `Grain`."""
+        self._gather()
         key = deviation, seed, height, width
-        with self._reading:
+        # Another lock than that of the thumbnails, which take as long as decoding the clip.
+        with self._graining:
             if key not in self._grains:
                 self._grains = {key: Grain(*key)}
             return self._grains[key]
@@ -110,6 +117,7 @@ class Material:
 
     def sound(self, track: Track, rate: int) -> Sound | None:
         """Return a sound at `rate` samples a second, as long as the clip; None where there is none."""
+        self._gather()
         return self._tracks.sound(track, rate, self.facts.duration_s)
 
     @cached_property
