@@ -65,34 +65,25 @@ class Showing(Protocol):
         """Return which frames of the files are shown instead of `wanted`."""
 
 
-@dataclass(frozen=True)
-class Second:
-    """A second drawing, which is kept with all its parts mixed into the first: each call would mix them anew.
-
-    A rendered copy exchanges nothing, so the mixture does for it, too.
-    """
-
-    first: Path
-    """The file of the first drawing."""
-    exchange: Exchange
-
-
 class Reels:
     """The kept frames of one clip's files."""
 
-    def __init__(self, shows: Mapping[Path, Sequence[Indices]], frame_bytes: int, second: Second | None = None) -> None:
+    def __init__(
+        self, shows: Mapping[Path, Sequence[Indices]], frame_bytes: int, exchange: Exchange | None = None
+    ) -> None:
         """Keep no frames yet.
 
         Parameters
         ----------
         shows
-            For each file, by call: which of its frames is shown in the place of each frame.
+            For each file, the clip's own first, by call: which of its frames is shown in the place of each frame.
         frame_bytes
             Size of a decoded frame.
-        second
-            The clip's second drawing; its file and that of the first one are among those shown, the first one earlier.
+        exchange
+            The clip's second drawing. It is kept with all its parts mixed into the first: each call would mix them
+            anew. A rendered copy exchanges nothing, so the mixture does for it, too.
         """
-        self._shows, self._frame_bytes, self._second = shows, frame_bytes, second
+        self._shows, self._frame_bytes, self._exchange = shows, frame_bytes, exchange
         self._kept: dict[bytes, dict[Path, _Reel] | None] = {}
         self._bytes = 0
         self._filling = Lock()
@@ -127,8 +118,8 @@ class Reels:
     def _decode(self, wanted: Mapping[Path, Indices], going_on: Callable[[], bool]) -> dict[Path, _Reel]:
         reels: dict[Path, _Reel] = {}
         for file, frames in wanted.items():
-            if self._second is not None and file == self._second.exchange.path:
-                reels[file] = _mixed(reels[self._second.first], self._second.exchange, going_on)
+            if reels and self._exchange is not None and file == self._exchange.path:
+                reels[file] = _mixed(next(iter(reels.values())), self._exchange, going_on)
             else:
                 reels[file] = _decoded(file, frames.tolist(), going_on)
         return reels

@@ -52,6 +52,9 @@ def test_noise_is_the_first_drawings_and_a_part_the_seconds(seed: int) -> None:
 
 
 def test_only_what_is_exchanged_is_shown(exchange: Exchange) -> None:
+    first, second = picture(1), 255 - picture(1)
+    nothing = exchange.weights(HEIGHT, WIDTH).within(exchange.nearest([], HEIGHT, WIDTH))
+    assert (Mixer(nothing).mix(first, second) == first).all()
     assert not exchange.nearest([], HEIGHT, WIDTH).any()
     assert exchange.nearest(["mouth"], HEIGHT, WIDTH).all()
     mask, weights = PART.mask(HEIGHT, WIDTH), exchange.weights(HEIGHT, WIDTH).most

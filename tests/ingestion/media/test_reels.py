@@ -207,6 +207,13 @@ def test_every_sound_is_decoded_once_before_the_first_is_heard_whichever_call_co
     assert len(decoded) == 7
 
 
+def test_a_second_drawing_that_is_the_first_changes_nothing(calls: dict[str, Alteration], folder: Path) -> None:
+    same = replace(calls["exchange"], exchange=Exchange(folder / "clip.mp4", "", (LEFT,)))
+    alone = frames(same)
+    same.material.share([same])
+    assert np.array_equal(frames(same), alone)
+
+
 def test_a_copy_that_ends_early_is_shown_to_its_end_beside_a_second_drawing(
     calls: dict[str, Alteration], tmp_path: Path
 ) -> None:

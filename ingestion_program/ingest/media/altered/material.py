@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ingest.media.altered.jitter import Grain
 from ingest.media.altered.operators import median
-from ingest.media.reels import Reels, Second, Tracks
+from ingest.media.reels import Reels, Tracks
 from ingest.media.video import FrameReader, read_facts
 
 if TYPE_CHECKING:
@@ -68,12 +68,11 @@ class Material:
                 every = np.arange(len(self._facts.times))
                 shows: dict[Path, list[Indices]] = {}
                 for call in self._calls:
-                    # The second drawing is kept as it is mixed into the clip's own.
+                    # The second drawing is mixed into the clip's own.
                     for file in dict.fromkeys((self.path, *call.files)):
                         shows.setdefault(file, []).append(call.shown(every))
-                exchange = self._calls[0].exchange
-                second = None if exchange is None else Second(self.path, exchange)
-                self._reels = Reels(shows, 3 * self._facts.width * self._facts.height, second)
+                size = 3 * self._facts.width * self._facts.height
+                self._reels = Reels(shows, size, self._calls[0].exchange)
                 self._calls = ()
 
     def grain(self, deviation: float, seed: int, height: int, width: int) -> Grain:
@@ -83,7 +82,7 @@ class Material:
         # Another lock than that of the thumbnails, which take as long as decoding the clip.
         with self._graining:
             if key not in self._grains:
-                self._grains = {key: Grain(*key)}
+                self._grains[key] = Grain(*key)
             return self._grains[key]
 
     @property
