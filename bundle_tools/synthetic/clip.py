@@ -38,6 +38,8 @@ class ClipSpec:
     """The phase's rule from cues to labels."""
     others: frozenset[int] = frozenset()
     """Indices of places on the wall whose things come from a second draw."""
+    other_words: int | None = None
+    """Number of the clause whose adjective is exchanged for its counterpart; None for none."""
 
     def without(self, cue: str) -> "ClipSpec":
         """Return the same clip with one cue neutral."""
@@ -62,7 +64,9 @@ class Rendering:
 def script_of(spec: ClipSpec) -> Script:
     """Return what a clip says, and when."""
     cues = spec.cues
-    return write_script(spec.seed, words=cues.words, speech_rate=cues.speech_rate, duration_s=DURATION_S)
+    return write_script(
+        spec.seed, words=cues.words, speech_rate=cues.speech_rate, duration_s=DURATION_S, other=spec.other_words
+    )
 
 
 def scene_of(spec: ClipSpec) -> "Scene":

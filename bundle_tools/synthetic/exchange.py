@@ -1,4 +1,8 @@
-"""Parts of a clip that can be exchanged: the same clip drawn with another mouth, other eyes, no gesture, other things.
+"""Parts of a clip that can be exchanged for their counterparts: another mouth, glance, gesture, adjective, other things.
+
+A counterpart is as far from the ordinary on the other side: a broad smile becomes corners down, stillness a large
+gesture. Intensities are evenly distributed around the neutral one, so a clip with exchanged parts could just as well
+have been drawn in the first place, and nothing tells it from one that was.
 
 The clip and its exchange share seed, pose, light and grain. Outside the parts' outlines, they are the same picture,
 so any mixture of their parts is a clip that could have been drawn: the one that `with_others` returns.
@@ -10,45 +14,51 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from bundle_tools.synthetic.clip import DURATION_S, HEIGHT, WIDTH, ClipSpec, scene_of
+from bundle_tools.synthetic.clip import DURATION_S, HEIGHT, WIDTH, ClipSpec, scene_of, script_of
 from bundle_tools.synthetic.drawing.acting import spells
 from bundle_tools.synthetic.drawing.canvas import Points
 from bundle_tools.synthetic.drawing.room import REACH, SLOTS
-from bundle_tools.synthetic.people.cues import NEUTRAL
+from bundle_tools.synthetic.drawing.scene import in_picture
+from bundle_tools.synthetic.seeds import stream
 
-CALM = {"smile": NEUTRAL, "gaze": 1.0, "motion": 0.0}
-"""Intensities at which nothing happens: a straight mouth, no glance aside, no gesture."""
+FORMAT_VERSION = 2
+"""Of ``exchanges.json``."""
 _NAMES = {"smile": "mouth", "gaze": "eyes", "motion": "hand"}
-_THING = "thing"
+_WORDS, _THING = "words", "thing"
+_FADE_S = 0.03
+"""How much earlier and later than an adjective its exchange begins and ends."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the picture that can be exchanged for another drawing of it."""
+    """A part of a clip that can be exchanged for its counterpart."""
 
     name: str
-    """``mouth``, ``eyes``, ``hand``, or ``thing`` and the index of its place."""
-    outline: Points
-    """Corners of a convex region that contains the whole part, pixels."""
+    """``mouth``, ``eyes``, ``hand``, ``words``, or ``thing`` and the index of its place."""
+    outline: Points | None
+    """Corners of a convex region that contains the whole part in both drawings, pixels; None if it is only heard."""
     event_s: tuple[float, float] | None
     """Begin and end within the clip, seconds; None for a part that is always there."""
+    transcript: str = ""
+    """The clip's words with those of the part exchanged; empty unless it is heard."""
 
 
 def parts_of(spec: ClipSpec) -> list[Part]:
     """Return the parts of a clip, whose outlines do not touch."""
-    when = spells(spec.seed, DURATION_S)
-    parts = [
-        Part(_NAMES[cue], outline, (max(when[cue][0], 0.0), min(when[cue][1], float(DURATION_S))))
-        for cue, outline in scene_of(spec).outlines().items()
-        if len(outline)
-    ]
-    expressive = [part.outline for part in parts]
+    when = {cue: _within(*spell) for cue, spell in spells(spec.seed, DURATION_S).items()}
+    outlines = scene_of(spec).outlines()
+    for cue, outline in scene_of(with_others(spec, _NAMES.values())).outlines().items():
+        outlines[cue] = in_picture(np.concatenate([outlines[cue], outline])) if cue in outlines else outline
+    parts = [Part(_NAMES[cue], outline, when[cue]) for cue, outline in outlines.items() if len(outline)]
+    expressive = list(outlines.values())
     for place, (x, y) in enumerate(SLOTS):
         box = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * REACH + (x, y)
         outline = np.clip(box, 0.0, (WIDTH, HEIGHT))
-        if not any(_meet(outline, other) for other in expressive):
+        if not any(_meet(outline, other) for other in expressive if len(other)):
             parts.append(Part(f"{_THING}-{place}", outline, None))
-    return parts
+    said = script_of(spec).adjectives[_exchanged_clause(spec)]
+    event = _within(said.start_s - _FADE_S, said.end_s + _FADE_S)
+    return [*parts, Part(_WORDS, None, event, script_of(with_others(spec, [_WORDS])).text)]
 
 
 def exchange_of(spec: ClipSpec, parts: Iterable[Part]) -> ClipSpec:
@@ -57,22 +67,39 @@ def exchange_of(spec: ClipSpec, parts: Iterable[Part]) -> ClipSpec:
 
 
 def with_others(spec: ClipSpec, names: Iterable[str]) -> ClipSpec:
-    """Return the clip in which the named parts are those of the exchange."""
+    """Return the clip in which the named parts are their counterparts."""
     given = set(names)
-    calm = {cue: CALM[cue] for cue, name in _NAMES.items() if name in given}
+    cues = {cue: 1 - getattr(spec.cues, cue) for cue, name in _NAMES.items() if name in given}
     places = {int(name.rpartition("-")[2]) for name in given if name.startswith(_THING)}
-    return replace(spec, cues=replace(spec.cues, **calm), others=spec.others | places)
+    clause = _exchanged_clause(spec) if _WORDS in given else spec.other_words
+    return replace(spec, cues=replace(spec.cues, **cues), others=spec.others | places, other_words=clause)
 
 
 def as_entry(parts: Iterable[Part], file: str, sha256: str) -> dict[str, object]:
     """Return a clip's entry of ``exchanges.json``: places in pixels, times in seconds."""
     entries = []
     for part in parts:
-        entry: dict[str, object] = {"name": part.name, "outline": np.rint(part.outline).astype(int).tolist()}
+        entry: dict[str, object] = {"name": part.name}
+        if part.outline is not None:
+            entry["outline"] = np.rint(part.outline).astype(int).tolist()
         if part.event_s is not None:
             entry["event_s"] = [round(time, 2) for time in part.event_s]
+        if part.transcript:
+            entry["transcript"] = part.transcript
         entries.append(entry)
     return {"file": file, "sha256": sha256, "parts": entries}
+
+
+def _exchanged_clause(spec: ClipSpec) -> int:
+    """Return the number of a clause whose adjective is exchanged: if possible, nothing else happens in its second."""
+    busy = {int((begin + end) / 2) for begin, end in spells(spec.seed, DURATION_S).values()}
+    adjectives = script_of(replace(spec, other_words=None)).adjectives
+    alone = [number for number, one in enumerate(adjectives) if int(one.middle_s) not in busy]
+    return int(stream(spec.seed, "exchanged clause").choice(alone or range(len(adjectives))))
+
+
+def _within(begin: float, end: float) -> tuple[float, float]:
+    return max(begin, 0.0), min(end, float(DURATION_S))
 
 
 def _meet(one: Points, other: Points) -> bool:

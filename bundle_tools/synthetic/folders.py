@@ -18,8 +18,8 @@ from bundle_tools.challenge.key_frames import write_key_frames
 from bundle_tools.phase_data.tables import by_clip, write_table, write_transcripts
 from bundle_tools.synthetic.clip import DURATION_S, encode, render, script_of
 from bundle_tools.synthetic.dataset import Member, plan, training_means
+from bundle_tools.synthetic.exchange import FORMAT_VERSION, exchange_of, parts_of
 from bundle_tools.synthetic.exchange import as_entry as as_exchange
-from bundle_tools.synthetic.exchange import exchange_of, parts_of
 from bundle_tools.synthetic.masks import COLUMNS, ROWS, occupied
 from bundle_tools.synthetic.people.cast import groups_of
 from bundle_tools.synthetic.people.causes import as_entry, contributions
@@ -136,7 +136,7 @@ def _make_phase(
     write_table(input_dir / "copies.csv", ("copy_id", "clip_id", "cue", "file", "sha256"), sorted(copies))
     write_transcripts(input_dir, _transcripts(made))
     exchanges = {member.clip_id: one.exchange for member, one in zip(members, made, strict=True)}
-    (input_dir / "exchanges.json").write_text(by_clip({"format_version": 1}, exchanges), encoding="utf-8")
+    (input_dir / "exchanges.json").write_text(by_clip({"format_version": FORMAT_VERSION}, exchanges), encoding="utf-8")
     (input_dir / "task.yaml").write_text(input_settings(phase), encoding="utf-8")
     _write_labels(members, reference_dir)
     head = {"format_version": 1, "grid": {"rows": ROWS, "columns": COLUMNS}, "bin_s": 1.0}

@@ -4,7 +4,7 @@ from bundle_tools.phase_data import settings
 from bundle_tools.phase_data.settings import Challenge, Phase, Target
 from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS
 
-DATA_VERSION = "synthetic-3"
+DATA_VERSION = "synthetic-4"
 PHASES = {"practice": True, "final": False}
 """Whether each is open: labels, single clips and the model's output are shown."""
 _TITLES = (

@@ -105,7 +105,7 @@ class Scene:
                 if self.acts.hand[index] >= _LEAST_RAISED
             ],
         }
-        return {cue: _in_picture(np.concatenate(seen)) for cue, seen in regions.items() if seen}
+        return {cue: in_picture(np.concatenate(seen)) for cue, seen in regions.items() if seen}
 
     def _breathing(self, index: int) -> float:
         return float(self.y + self.scale * self.acts.breath[index])
@@ -175,7 +175,7 @@ def _moved(points: Points, pivot: tuple[float, float], at: tuple[float, float], 
     return moved
 
 
-def _in_picture(points: Points) -> Points:
+def in_picture(points: Points) -> Points:
     """Return the corners of the convex region around points, clipped to the picture."""
     hull = cv2.convexHull(points.astype(np.float32))
     picture = np.array([(0, 0), (WIDTH, 0), (WIDTH, HEIGHT), (0, HEIGHT)], np.float32)

@@ -1,6 +1,8 @@
 """The spoken words, their syllables and timing."""
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -34,6 +36,19 @@ SLOWEST, FASTEST = 2.7, 6.3
 
 
 @dataclass(frozen=True)
+class Adjective:
+    """A word that tells something, or would if it were not neutral."""
+
+    word: str
+    level: int
+    """Brightness, -2 to 2."""
+    start_s: float
+    middle_s: float
+    """When its second syllable begins."""
+    end_s: float
+
+
+@dataclass(frozen=True)
 class Script:
     """What one clip says."""
 
@@ -42,19 +57,27 @@ class Script:
     """Start of each syllable, seconds."""
     length_s: float
     """Length of a syllable, seconds."""
-    telling_s: tuple[float, ...]
-    """Middle of each adjective that is brighter or gloomier than neutral, seconds."""
+    adjectives: tuple[Adjective, ...]
+    """One of each clause, in order."""
+
+    @property
+    def telling_s(self) -> tuple[float, ...]:
+        """Middle of each adjective that is brighter or gloomier than neutral, seconds."""
+        return tuple(one.middle_s for one in self.adjectives if one.level)
 
 
-def write_script(seed: int, *, words: float, speech_rate: float, duration_s: float) -> Script:
+def write_script(
+    seed: int, *, words: float, speech_rate: float, duration_s: float, other: int | None = None
+) -> Script:
     """Write a clip's words and timing.
 
-    `words` and `speech_rate`: intensities in [0, 1]. `duration_s`: length of the clip, seconds.
+    `words` and `speech_rate`: intensities in [0, 1]. `duration_s`: length of the clip, seconds. `other`: number of the
+    clause whose adjective is exchanged for its counterpart; None for none.
     """
     rate = SLOWEST + (FASTEST - SLOWEST) * speech_rate
     spoken_s = duration_s - 0.4
     syllables = max(round(rate * spoken_s), GAPS * 4)
-    levels, adjectives = _adjectives(seed, words)
+    levels, adjectives = _adjectives(seed, words, other)
     clauses = [_CLAUSES[i] for i in stream(seed, "clauses").permutation(len(_CLAUSES))[:GAPS]]
     fillers = _fillers(seed, syllables - GAPS * 4)
     sentences, middles, said = [], [], 0
@@ -66,26 +89,46 @@ def write_script(seed: int, *, words: float, speech_rate: float, duration_s: flo
     step = spoken_s / syllables
     jitter = stream(seed, "timing").uniform(-0.12, 0.12, 64)[np.arange(syllables) % 64]
     onsets = 0.2 + step * (np.arange(syllables) + 0.15 + jitter)
-    return Script(
-        text=text,
-        onsets=tuple(float(t) for t in onsets),
-        length_s=min(0.85 * step, 0.24),
-        telling_s=tuple(float(onsets[middle]) for middle, level in zip(middles, levels, strict=True) if level),
-    )
+    length_s = min(0.85 * step, 0.24)
+    spoken = [
+        Adjective(word, level, float(onsets[at - 1]), float(onsets[at]), float(onsets[at]) + length_s)
+        for word, level, at in zip(adjectives, levels, middles, strict=True)
+    ]
+    return Script(text, tuple(float(t) for t in onsets), length_s, tuple(spoken))
 
 
-def _adjectives(seed: int, words: float) -> tuple[list[int], list[str]]:
+def _adjectives(seed: int, words: float, other: int | None) -> tuple[list[int], list[str]]:
     """Choose `GAPS` adjectives whose brightness adds up to the intensity: from -2 each to 2 each in 12 steps.
 
-    Return the brightness of each and the words.
+    All ways to do so are equally likely. Return the brightness of each and the words.
     """
     total = round(words * WORD_STEPS) - 2 * GAPS
-    low, extra = divmod(total, GAPS)
-    levels = [low + 1] * extra + [low] * (GAPS - extra)
-    order = stream(seed, "gaps").permutation(GAPS)
-    picks = stream(seed, "adjectives").permutation(5)[:GAPS]
-    placed = [levels[place] for place in order]
-    return placed, [ADJECTIVES[level][pick] for level, pick in zip(placed, picks, strict=True)]
+    ways = [way for way in product(ADJECTIVES, repeat=GAPS) if sum(way) == total]
+    levels = list(ways[stream(seed, "gaps").integers(len(ways))])
+    picks = stream(seed, "adjectives").permutation(5)[: GAPS + 1].tolist()
+    if other is not None:
+        levels[other] = _counterpart(levels[other], total - levels[other], stream(seed, "other words"))
+        picks[other] = picks[GAPS]
+    return levels, [ADJECTIVES[level][pick] for level, pick in zip(levels, picks[:GAPS], strict=True)]
+
+
+def _counterpart(level: int, rest: int, random: np.random.Generator) -> int:
+    """Return the brightness that is as far from the ordinary on the other side.
+
+    Its rank among all adjectives that go with the others is reversed, so exchanged clips have the same distribution as
+    all clips.
+
+    `rest`: sum of the other adjectives' brightness.
+    """
+    levels = sorted(ADJECTIVES)
+    ends = 2 * GAPS
+    ways = Counter(map(sum, product(levels, repeat=GAPS)))
+    # The intensity is rounded to steps, so the two ends are half as likely as every other total.
+    likely = np.array([(0.5 if abs(rest + one) == ends else 1.0) / ways[rest + one] for one in levels])
+    below = np.cumsum(likely / likely.sum())
+    place = levels.index(level)
+    rank = below[place] - random.uniform() * likely[place] / likely.sum()
+    return levels[min(int(np.searchsorted(below, 1 - rank)), len(levels) - 1)]
 
 
 def _fillers(seed: int, syllables: int) -> list[tuple[str, int]]:

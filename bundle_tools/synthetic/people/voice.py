@@ -20,6 +20,8 @@ _VOWELS = (
     (350, 800, 2300),
 )
 _BANDWIDTHS = (90.0, 130.0, 200.0)
+_CONTROL_S = 0.02
+"""Seconds between two positions of the mouth."""
 
 
 def envelope(script: Script, times: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -39,9 +41,16 @@ def speak(seed: int, cast: Cast, script: Script, duration_s: float) -> NDArray[n
     wander = np.interp(times, np.linspace(0, duration_s, 9), random.normal(0, 0.06, 9))
     pitch = cast.pitch_hz * (1 + wander - 0.02 * times)
     phase = 2 * np.pi * np.cumsum(pitch) / RATE
-    control = np.linspace(0, duration_s, 26)
-    formants = cast.tract * np.array(_VOWELS, dtype=float)[random.integers(len(_VOWELS), size=26)]
-    tracks = [np.interp(control, control, formants[:, i]) for i in range(3)]
+    coarse = np.linspace(0, duration_s, 26)
+    vowels = np.array(_VOWELS, dtype=float)
+    formants = cast.tract * vowels[random.integers(len(_VOWELS), size=26)]
+    control = np.linspace(0, duration_s, round(duration_s / _CONTROL_S) + 1)
+    tracks = [np.interp(control, coarse, formants[:, i]) for i in range(3)]
+    for one in script.adjectives:  # a word sounds the same whenever it is said
+        first, second = cast.tract * vowels[stream(0, one.word).integers(len(_VOWELS), size=2)]
+        said = (control >= one.start_s) & (control < one.end_s)
+        for i in range(3):
+            tracks[i][said] = np.where(control[said] < one.middle_s, first[i], second[i])
     voiced = np.zeros_like(times)
     for harmonic in range(1, int(3600 / cast.pitch_hz)):
         frequency = harmonic * cast.pitch_hz
