@@ -15,11 +15,11 @@ import numpy.typing as npt
 from bundle_tools.synthetic import clip as drawing
 from bundle_tools.synthetic.clip import Rendering, encode, render
 from bundle_tools.synthetic.dataset import Member, plan
-from bundle_tools.synthetic.exchange import Part, as_entry, exchange_of, parts_of
+from bundle_tools.synthetic.exchange import FORMAT_VERSION, Part, as_entry, exchange_of, parts_of, with_others
 from bundle_tools.synthetic.seeds import stream
 
-EXPRESSIVE = ("mouth", "eyes", "hand")
-"""Parts of the person; the others are things."""
+EXPRESSIVE = ("mouth", "eyes", "hand", "words")
+"""Parts of the person, the face first; the others are things."""
 PLAIN = "plain"
 EXCHANGES = "exchanges.json"
 Picture = npt.NDArray[np.uint8]
@@ -27,13 +27,14 @@ Picture = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Drawn:
-    """One clip with its second drawing, and its mixtures of both that were drawn as one clip."""
+    """One clip with its second drawing, and mixtures of both that were drawn as one clip."""
 
     clip_id: str
     """Opaque name."""
     person: str
     """Opaque name of the person."""
-    transcript: str
+    transcripts: dict[str, str]
+    """By name of a file without its ending."""
     folder: Path
     """Holds ``plain.mp4``, ``exchange.mp4``, ``exchanges.json`` and one file for each of the exchanges."""
     exchanged: dict[str, tuple[str, ...]]
@@ -74,7 +75,7 @@ def _make(folder: Path, member: Member) -> Drawn:
         _draw(member, target)
     kept = json.loads((target / "drawn.json").read_text())
     exchanged = {name: tuple(parts) for name, parts in kept["exchanged"].items()}
-    return Drawn(member.clip_id, member.source_id, kept["transcript"], target, exchanged)
+    return Drawn(member.clip_id, member.source_id, kept["transcripts"], target, exchanged)
 
 
 def _draw(member: Member, target: Path) -> None:
@@ -83,28 +84,31 @@ def _draw(member: Member, target: Path) -> None:
     one, other = list(first.frames), list(second.frames)
     parts = {part.name: part for part in found}
     exchanged = _exchanges(member.spec.seed, parts, one[0], other[0])
-    pictures = {PLAIN: one, "exchange": other}
+    drawn = {PLAIN: (one, first), "exchange": (other, second)}
     for name, names in exchanged.items():
         if name != "everything":  # that is the second drawing itself
-            # Both are the same outside of the parts, so this is what the generator draws of `with_others(spec, names)`.
+            # Both are the same outside of the parts, so these are the pictures of `with_others(spec, names)`.
             mask = _mask([parts[part] for part in names])
-            pictures[name] = [np.where(mask, b, a) for a, b in zip(one, other, strict=True)]
-    files = encode([Rendering(iter(frames), first.sound, first.transcript) for frames in pictures.values()])
+            frames = [np.where(mask, b, a) for a, b in zip(one, other, strict=True)]
+            drawn[name] = frames, render(with_others(member.spec, names))
+    files = encode([Rendering(iter(frames), whole.sound, whole.transcript) for frames, whole in drawn.values()])
     part = target.with_name(f"{target.name}.part")
     part.mkdir(parents=True, exist_ok=True)
-    for name, data in zip(pictures, files, strict=True):
+    for name, data in zip(drawn, files, strict=True):
         (part / f"{name}.mp4").write_bytes(data)
     digest = hashlib.sha256((part / "exchange.mp4").read_bytes()).hexdigest()
-    listed = {"format_version": 1, "clips": {member.clip_id: as_entry(found, "exchange.mp4", digest)}}
+    listed = {"format_version": FORMAT_VERSION, "clips": {member.clip_id: as_entry(found, "exchange.mp4", digest)}}
     (part / EXCHANGES).write_text(json.dumps(listed))
-    (part / "drawn.json").write_text(json.dumps({"transcript": first.transcript, "exchanged": exchanged}))
+    transcripts = {name: whole.transcript for name, (_, whole) in drawn.items()}
+    (part / "drawn.json").write_text(json.dumps({"transcripts": transcripts, "exchanged": exchanged}))
     part.rename(target)
 
 
 def _mask(parts: list[Part]) -> npt.NDArray[np.bool_]:
     mask = np.zeros((drawing.HEIGHT, drawing.WIDTH, 1), np.uint8)
     for part in parts:
-        cv2.fillPoly(mask, [np.rint(part.outline).astype(np.int32)], 1)
+        if part.outline is not None:
+            cv2.fillPoly(mask, [np.rint(part.outline).astype(np.int32)], 1)
     return mask.astype(bool)
 
 

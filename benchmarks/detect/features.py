@@ -21,6 +21,8 @@ BAND = 6
 PATCH = 16
 PATCHES = 24
 """Patches per call, evenly spaced along the outlines."""
+EDGE_S = 0.02
+"""How far around the beginning and end of words steps of the sound are looked for."""
 CELL = 40
 """Pixels of a cell's side in pictures of 640 x 360."""
 _TINY = 1e-3
@@ -158,7 +160,7 @@ def _of_region(
 
 
 def _of_sound(shown: Shown) -> dict[str, float]:
-    """Return the levels of the sound in windows of 50 ms, and how tonal it is."""
+    """Return the levels of the sound in windows of 50 ms, how tonal it is, and the same of suspected words."""
     sound = shown.sound()
     length = RATE // 20
     windows = sound[: len(sound) // length * length].reshape(-1, length).astype(np.float64)
@@ -169,6 +171,14 @@ def _of_sound(shown: Shown) -> dict[str, float]:
     flatness = np.exp(np.log(power).mean(axis=1)) / power.mean(axis=1)
     numbers["least flatness of sound"] = float(np.quantile(flatness, 0.1))
     numbers["flatness of sound"] = float(np.median(flatness))
+    steps = np.abs(np.diff(sound, 2))
+    for start_s, end_s in (part.event_s for part in shown.parts if part.transcript is not None and part.event_s):
+        within = slice(int(start_s * RATE / length), int(end_s * RATE / length) + 1)
+        numbers["sound level of the words"] = float(levels[within].mean())
+        numbers["flatness of the words"] = float(np.median(flatness[within]))
+        for name, edge_s in (("begin", start_s), ("end", end_s)):
+            near = steps[max(0, round((edge_s - EDGE_S) * RATE)) : round((edge_s + EDGE_S) * RATE)]
+            numbers[f"steps where the words {name}"] = float(np.log(near.max(initial=0) + 1e-5))
     return numbers
 
 

@@ -17,7 +17,7 @@ from ingest.media.clip import ClipSource
 from ingest.media.sound import Sound
 from ingest.media.video import Frame, FrameReader, FrameRequest, frame_shape, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS
-from ingest.probes.plan import EXCHANGE, Call
+from ingest.probes.plan import EXCHANGE, FREEZE, Call
 from ingest.probes.stage import Stage
 from ingest.settings import OPERATORS, Task
 
@@ -41,7 +41,7 @@ class Shown:
     clip: ClipSource
     """The clip as served to the model."""
     parts: tuple[Part, ...]
-    """Suspected parts: the exchanged ones or, without an exchange, the face."""
+    """Suspected parts: the exchanged ones or, if none of them is seen, the face."""
 
     def frames(self) -> Iterator[Frame]:
         """Yield all frames in the size of the file, RGB; each is valid until the next."""
@@ -82,9 +82,11 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
     plain = _source(drawn, drawn.clip_id, PLAIN)
     for name, parts in drawn.exchanged.items():
         suspects = tuple(by_name[part] for part in parts)
+        if not any(part.outline for part in suspects):  # words alone
+            suspects += _face_of(exchange)
         file = "exchange" if set(parts) == set(by_name) else name
         calls = (
-            ("altered", plain, Call(drawn.clip_id, "space", EXCHANGE, (), parts)),
+            ("altered", plain, Call(drawn.clip_id, "unit", EXCHANGE, name, parts)),
             ("matched", _source(drawn, names[name], file), Call(names[name], "original")),
             ("plain", plain, Call(drawn.clip_id, "original")),
         )
@@ -96,7 +98,7 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
 def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws) -> Iterator[Shown]:
     """Yield every operator for filmed clips on a drawn clip whose second drawing is not used, and the clip itself."""
     exchange = _exchange_of(drawn)
-    face = tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])
+    face = _face_of(exchange)
     corners = np.array([corner for part in face for corner in part.outline])
     (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
     high = bottom - top  # eyes and mouth, so that brows, forehead and chin lie around
@@ -106,8 +108,10 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws)
     source = _source(drawn, drawn.clip_id, PLAIN)
     cells = _nearest_cells(float(left + right) / 2, float(top + bottom) / 2)
     second = int(draws.generator("second", drawn.clip_id).integers(5))
-    calls: dict[str, Call] = {operator: Call(drawn.clip_id, "space", operator, cells) for operator in OPERATORS}
-    calls["frozen second"] = Call(drawn.clip_id, "time", "freeze", (second,))
+    calls: dict[str, Call] = {
+        operator: Call(drawn.clip_id, "unit", operator, "block", cells=cells) for operator in OPERATORS
+    }
+    calls["frozen second"] = Call(drawn.clip_id, "unit", FREEZE, "span", seconds=(second,))
     calls |= {edit: Call(drawn.clip_id, "cue", edit, cue=cue) for cue, edit in EDITS.items()}
     original = Call(drawn.clip_id, "original")
     for name, call in calls.items():
@@ -120,7 +124,7 @@ def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Dr
     """Yield every rendered copy of a phase, the same file as a clip of its own, and the clip it is a copy of."""
     for clip in footage.clips:
         exchange = footage.exchanges[clip.clip_id]
-        face = tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])
+        face = _face_of(exchange)
         for copy in footage.copies[clip.clip_id]:
             # A clip of the set could have been drawn with this cue neutral: then this very file would be its plain one.
             other = replace(clip, clip_id=f"{clip.clip_id}-{copy.cue}", path=copy.path, transcript=copy.transcript)
@@ -143,8 +147,12 @@ def _exchange_of(drawn: Drawn) -> Exchange:
     return found[drawn.clip_id]
 
 
+def _face_of(exchange: Exchange) -> tuple[Part, ...]:
+    return tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])
+
+
 def _source(drawn: Drawn, clip_id: str, file: str) -> ClipSource:
-    return ClipSource(clip_id, drawn.folder / f"{file}.mp4", drawn.transcript)
+    return ClipSource(clip_id, drawn.folder / f"{file}.mp4", drawn.transcripts[file])
 
 
 def _nearest_cells(x: float, y: float) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Parts of a clip that can be exchanged for their counterparts: another mouth, glance, gesture, adjective, other things.
+"""Parts of a clip that can be exchanged for their counterparts: another mouth, glance, gesture or adjective.
 
 A counterpart is as far from the ordinary on the other side: a broad smile becomes corners down, stillness a large
 gesture. Intensities are evenly distributed around the neutral one, so a clip with exchanged parts could just as well
@@ -25,8 +25,8 @@ FORMAT_VERSION = 2
 """Of ``exchanges.json``."""
 _NAMES = {"smile": "mouth", "gaze": "eyes", "motion": "hand"}
 _WORDS, _THING = "words", "thing"
-_FADE_S = 0.03
-"""How much earlier and later than an adjective its exchange begins and ends."""
+_BEFORE_S, _AFTER_S = 0.03, 0.08
+"""How much earlier than an adjective its exchange begins, and how much later it ends."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def parts_of(spec: ClipSpec) -> list[Part]:
         if not any(_meet(outline, other) for other in expressive if len(other)):
             parts.append(Part(f"{_THING}-{place}", outline, None))
     said = script_of(spec).adjectives[_exchanged_clause(spec)]
-    event = _within(said.start_s - _FADE_S, said.end_s + _FADE_S)
+    event = _within(said.start_s - _BEFORE_S, said.end_s + _AFTER_S)
     return [*parts, Part(_WORDS, None, event, script_of(with_others(spec, [_WORDS])).text)]
 
 

@@ -62,7 +62,7 @@ def _card(run: Path, before: Frame, after: Frame) -> str:
         for name in ("explanations.jsonl", "probes.jsonl")
     )
     first = next(one for one in calls if one["kind"] == "original")["prediction"]["interview"]
-    second = next(one for one in calls if one["exchanged"] == [PART])["prediction"]["interview"]
+    second = next(one for one in calls if one["parts"] == [PART])["prediction"]["interview"]
     text = ". ".join(said[0]["text"].split(". ")[:2]) + "."
     return CARD.format(
         text=html.escape(text), before=_uri(_face(before)), after=_uri(_face(after)), first=first, second=second

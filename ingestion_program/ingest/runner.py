@@ -15,12 +15,13 @@ from ingest.log import Log, Progress
 from ingest.media.altered.draws import Draws
 from ingest.media.clip import ClipSource
 from ingest.model.asking import Told
+from ingest.model.evidence import CueClaim
 from ingest.model.process import LoadFailed
-from ingest.probes.plan import Claims, claims_of
+from ingest.probes.edits import claims_of
 from ingest.probes.run import ProbePass
 from ingest.record.feedback import Feedback
 from ingest.record.receipt import Determinism, choose
-from ingest.record.results import Results
+from ingest.record.results import REPEATS, Results
 from ingest.record.stats import ClipStatus, RunStats
 from ingest.settings import Task
 
@@ -48,11 +49,13 @@ class Runner:
         self._tally = stats
         self._feedback = feedback
         self._answers: dict[str, dict[str, float]] = {}
-        self._claims: dict[str, Claims] = {}
+        self._claims: dict[str, tuple[CueClaim, ...]] = {}
 
     def run(self, footage: Footage, draws: Draws) -> None:
         """Predict and explain every clip while the time budget lasts."""
         clips = footage.clips
+        if self._asker.runs_code:
+            self._results.begin(REPEATS)
         try:
             loaded = self._asker.start(clips)
             self._tally.begin(self._asker)
@@ -131,24 +134,35 @@ class Runner:
             self._tally.warn([self._feedback.tell(problem) for problem in probes.problems()], self._log)
 
     def _in_a_fresh_process(self, clips: list[ClipSource], probes: ProbePass | None) -> None:
-        if not (self._asker.has_time_to_start() and self._asker.start_afresh()):
+        if not self._asker.has_time_to_start():
             return
-        self._ask_again(clips)
-        if probes is not None:
+        loaded = self._asker.start_afresh()
+        self._ask_again(clips, loaded=loaded)
+        if loaded and probes is not None:
             probes.run(self._asker, self._clock, self._log)
             if probes.repeats and self._asker.has_time_to_start():
                 probes.ask_again(self._asker, self._log, loaded=self._asker.start_afresh(alone=True))
 
-    def _ask_again(self, clips: list[ClipSource]) -> None:
+    def _ask_again(self, clips: list[ClipSource], *, loaded: bool) -> None:
+        """Ask about some clips as in the first pass, until time runs out or the model dies.
+
+        If it cannot be loaded, or dies, the remaining clips count as failed: failing must not pay.
+        """
         determinism = Determinism()
-        again = choose([clip for clip in clips if clip.clip_id in self._answers], self._task.seed)
-        works = (Work(clip.clip_id, (Asking(clip, explains=False),)) for clip in again)
+        left = choose([clip for clip in clips if clip.clip_id in self._answers], self._task.seed)
+        works = [Work(clip.clip_id, (Asking(clip, self._asker.explains),)) for clip in left if loaded]
         how = Pass(counts=False, call_s=self._task.limits.call_s, spare_s=self._task.limits.load_s)
-        for work, _, answer in self._asker.ask(works, how):
+        gone = not loaded
+        for work, _, answer in self._asker.ask(works, how) if loaded else ():
+            left.pop(0)
+            self._results.add_repeat(work.clip_id, answer.prediction, answer.explanation)
             if not answer.unreadable:
                 determinism.add(self._answers[work.clip_id], answer.prediction)
-            if answer.died:
+            gone = answer.died
+            if gone:
                 break
+        for clip in left if gone or self._asker.stopped_by else ():
+            self._results.add_repeat(clip.clip_id, None, None)
         if determinism.clips:
             self._tally.determinism = determinism
             self._tally.problems += map(self._feedback.tell, determinism.problems())

@@ -13,7 +13,7 @@ from model_process.sandbox import IsolationLevel, calls
 Operator = Literal["imputation", "blur", "median", "moment"]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 MOST_EDITS = 3
-"""With the original and at most six units each in space and in time, this makes 16 calls a clip."""
+"""With the original and five units, this makes nine altered calls per clip."""
 _Chars = Annotated[int, Between(1, 10**6)]
 _Pixels = Annotated[int, Between(1, 4096)]
 _Cells = Annotated[int, Between(1, 256)]

@@ -85,6 +85,13 @@ CODES = {
         _YOURS,
         warning=True,
     ),
+    "passes_differ": Code(
+        "predict",
+        "predict alike whenever and however often a clip is shown; the second pass counts",
+        _YOURS,
+        warning=True,
+    ),
+    "yardstick_missing": Code("data", "use clips of more people, with more kinds of parts", warning=True),
     "internal_error": Code("run", "run the scoring program by hand on the same input to see the full error"),
 }
 

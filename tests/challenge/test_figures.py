@@ -22,11 +22,12 @@ from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.pages import Figures, fill_pages, look_through, open_bundle
 from bundle_tools.challenge.figures.pictures import FOLDER, PICTURES
 from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.challenge.rules.settings.probes import MOST_EDITS, UNITS, altered_calls
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from ingest import settings
 from ingest.confined import watch
-from ingest.probes import plan, repeats
+from ingest.probes import plan
 from ingest.submission import credits
 from score.columns import columns
 from score.evaluation.fairness import ENOUGH_PEOPLE
@@ -322,11 +323,11 @@ def test_packages_are_those_of_the_lock(texts: Path) -> None:
 
 def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
     fixed = {
-        "repeats_min": repeats.FEWEST, "repeats_max": repeats.MOST, "credits_most": credits.MOST_CREDITS,
+        "repeats_min": plan.FEWEST, "repeats_max": plan.MOST, "credits_most": credits.MOST_CREDITS,
         "credit_chars": credits.LONGEST_TEXT, "working_mb": watch.SCRATCH_MB, "working_files": watch.SCRATCH_FILES,
         "file_mb": watch.FILE_MB, "threads": watch.THREADS, "output_mb": watch.OUTPUT_MB,
         "submission_mb": settings.Limits.submission_mb, "submission_files": settings.Limits.submission_files,
-        "epsilon_least": SMALLEST_EFFECT, "people_a_group": ENOUGH_PEOPLE, "units": plan.UNITS,
+        "epsilon_least": SMALLEST_EFFECT, "people_a_group": ENOUGH_PEOPLE, "units": UNITS,
         "level_low": BANDS["low"][1], "level_medium_low": BANDS["medium"][0],
         "level_medium_high": BANDS["medium"][1], "level_high": BANDS["high"][0],
         "credits_passed_on_percent": 100 * PASSED_ON, "band_percent": 100 * ABOVE,
@@ -338,10 +339,11 @@ def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
 def test_the_calls_of_the_table_are_all_calls(copy: Path) -> None:
     edit(copy, TASK, "edits: 3", "edits: 2")
     found = figures(copy)
-    # One of the clip itself; what happens in a second is one of the parts.
-    assert 1 + int(found.values.find("units")) + int(found.values.find("edits")) == int(found.values.find("calls")) == 9
+    # One of the clip itself, with a drawn clip and with a filmed one.
+    assert 1 + int(found.values.find("units")) + int(found.values.find("edits")) == int(found.values.find("calls")) == 8
     edit(copy, TASK, "exchanges: exchanges.json\n", "")
-    assert int(figures(copy).values.find("calls")) == 15
+    assert int(figures(copy).values.find("calls")) == 8
+    assert altered_calls(MOST_EDITS) == plan.MOST_CALLS
 
 
 def test_the_pages_of_the_repository_change_with_what_they_tell_of(copy: Path) -> None:

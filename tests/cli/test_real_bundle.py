@@ -107,7 +107,8 @@ def test_the_built_zip_is_valid_breaks_no_rule_and_runs(
     monkeypatch.setattr("bundle_tools.challenge.build.check", check_watched)
     # Of the zip, all that is no error comes back.
     told = {finding.code for finding in build(short, Options(out)) if finding.severity != "note"}
-    assert told == {"ranks-few", "labels-told", "training-few"}  # four clips a phase, and the sample as public data
+    # Four clips a phase, of too few people, and the sample as public data.
+    assert told == {"ranks-few", "labels-told", "training-few", "yardstick-people"}
     assert rules() - asked == {"check_folder", "check_version1", "check_board_keys"}
     solution = short / "solutions" / "constant"
     arguments = ["run", str(solution), "--bundle", str(out), "--phase", "practice", "--out", str(tmp_path / "out")]

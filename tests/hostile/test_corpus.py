@@ -17,7 +17,7 @@ from tests.hostile.together import plays_alone
 from tests.ingestion.conftest import Outcome, Told, told
 
 OUR_FILES = re.compile(
-    r"predictions\.csv|(explanations|clips|probes)\.jsonl|run\.json|log\.txt|model_output\.txt|images/c\d{3}\.jpg"
+    r"predictions\.csv|(explanations|clips|repeats|probes)\.jsonl|run\.json|log\.txt|model_output\.txt|images/c\d{3}\.jpg"
 )
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 LEFT_BY_CASES = "hostile-"

@@ -81,8 +81,6 @@ class Trick:
     """The warning of the run; none where it is empty."""
     lost: str = ""
     """``some``: calls without a valid answer; ``rest``: calls that were not reached."""
-    without: tuple[str, ...] = ()
-    """Kinds of calls that must not be there, because there is no valid map to plan them by."""
     same: bool = True
     """Whether predictions and explanations are those of the honest run."""
 
@@ -103,11 +101,11 @@ TRICKS = {
         always="if os.path.exists('seen') and not hasattr(self, 'wrote'): raise Escaped('a file of another process')",
     ),
     "explains_by_an_error": Trick(told="if altered: raise ValueError('twin')", same=False),
-    "enormous_map": Trick(told="evidence['space'] = np.ones((3000, 3000)) * 1e300", without=("space",), same=False),
-    "constant_map": Trick(told="evidence['space'] = np.ones((9, 16))", without=("space",), same=False),
-    "map_of_nothing": Trick(told="evidence['space'] = np.full((9, 16), np.nan)", without=("space",), same=False),
-    "constant_time": Trick(told="evidence['time'] = [1.0, 1.0, 1.0]", without=("time",), same=False),
-    "no_evidence": Trick(told="answer['evidence'] = None", without=("space", "time"), same=False),
+    "enormous_map": Trick(told="evidence['space'] = np.ones((3000, 3000)) * 1e300", same=False),
+    "constant_map": Trick(told="evidence['space'] = np.ones((9, 16))", same=False),
+    "map_of_nothing": Trick(told="evidence['space'] = np.full((9, 16), np.nan)", same=False),
+    "constant_time": Trick(told="evidence['time'] = [1.0, 1.0, 1.0]", same=False),
+    "no_evidence": Trick(told="answer['evidence'] = None", same=False),
     "counts_its_calls": Trick(
         always="answer['interview'] = min(1.0, answer['interview'] + 0.01 * (self.calls % 7))", code="answers_depend",
         same=False,
@@ -179,7 +177,7 @@ def honest(filmed: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Play
     stage = stage_for(folder / "app", filmed, Trick())
     outcome = play(stage)
     probes = outcome.json("run.json")["probes"]
-    assert probes["planned"] == probes["asked"] == probes["answered"] > 8 * CLIPS, outcome.printed
+    assert probes["planned"] == probes["asked"] == probes["answered"] > 6 * CLIPS, outcome.printed
     assert outcome.json("run.json")["problems"] == []
     return outcome, judged(stage, folder / "scoring")
 
@@ -222,7 +220,7 @@ def check_run(tricks: Sequence[Trick], outcome: Played, honest: Played, *, same:
     probes, recorded = run["probes"], outcome.lines("probes.jsonl")
     lines = [line for line in recorded if not line["again"]]
     assert len(recorded) - len(lines) == (probes["again"] or {"clips": 0})["clips"] <= CLIPS
-    assert probes["asked"] == len(lines) <= probes["planned"] <= 16 * CLIPS
+    assert probes["asked"] == len(lines) <= probes["planned"] <= 9 * CLIPS
     assert (probes["asked"] < probes["planned"]) == any(trick.lost == "rest" for trick in tricks)
     assert probes["answered"] == sum(map(answered, lines))
 
@@ -238,8 +236,11 @@ def check_calls(trick: Trick, clips: Sequence[str], outcome: Played, honest: Pla
     )
     again = [line for line in lines if line["again"]]
     lines, usual = ([line for line in listed if not line["again"]] for listed in (lines, usual))
-    assert not {line["kind"] for line in lines} & set(trick.without)
-    assert {line["kind"] for line in usual} >= set(trick.without)
+    if trick.lost != "rest":  # whatever is answered or explained, the same is asked
+        asked = [
+            [(line["kind"], line["unit"], line["parts"], line["cells"]) for line in listed] for listed in (lines, usual)
+        ]
+        assert sorted(asked[0], key=str) == sorted(asked[1], key=str)
     for line in lines:
         assert line["prediction"] is None or set(line["prediction"]) == {"warmth", "interview"}
         assert line["prediction"] is None or all(0 <= value <= 1 for value in line["prediction"].values())

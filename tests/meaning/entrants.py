@@ -39,14 +39,35 @@ ENTRANTS = (
     Entrant("text_only", "honest text only", "stories.TextOnly"),
     Entrant("maps_only", "honest map and timeline only", "stories.MapsOnly"),
     Entrant("other_model", "another model's explanation", "stories.OtherModel"),
+    Entrant("light_hidden", "never says that light counts", "orders.LightHidden"),
+    Entrant("invented", "adds invented reasons", "orders.Invented"),
+    # Places that are found badly.
+    Entrant("shifted", "map shifted by a cell", "stories.Shifted"),
+    Entrant("smoothed", "map blurred over 3 x 3 cells", "stories.Smoothed"),
+    # Common methods.
+    Entrant("gradient", "gradient times input", "maps.Gradient"),
+    Entrant("lime", "LIME", "maps.Lime"),
+    Entrant("occlusion", "occlusion", "maps.Occlusion"),
+    Entrant("blur_freeze", "blurred blocks, frozen seconds", "maps.BlurFreeze"),
+    # Right places and a wrong order of parts.
+    Entrant("usual", "usual order of parts", "orders.Usual"),
+    Entrant("usual_all", "usual order and claims of usual size", "orders.UsualAll"),
+    Entrant("three_quarters", "usual order on 3/4 of the clips", "orders.ThreeQuarters"),
+    Entrant("fixed", "invented order of parts", "orders.Fixed"),
+    Entrant("reversed", "reversed order of parts", "orders.Reversed"),
+    Entrant("whole_person", "whole person marked", "orders.WholePerson"),
+    Entrant("state", "an order that changes with each call", "orders.State"),
+    # Tricks of form.
+    Entrant("flat_wall", "nearly flat maps", "orders.FlatWall"),
+    Entrant("flat_wall_fixed", "nearly flat maps, invented order", "orders.FlatWallFixed"),
+    Entrant("even_time", "nearly flat timelines with an even sum", "orders.EvenTime"),
+    Entrant("pressed", "first predictions pressed", "orders.Pressed"),
+    Entrant("three_tricks", "these three tricks together", "orders.ThreeTricks"),
     # What is true by construction.
     Entrant("places", "exact: mouth, eyes, hand", "construction.Places"),
     Entrant("moment", "exact: gesture", "construction.Moment"),
     # Models that react to altered copies.
-    Entrant("fallback", "gives up without a face", "cheats.Fallback"),
-    Entrant("gate", "gives up on unsharp faces", "cheats.Gate"),
-    Entrant("lot", "defends a random second", "cheats.Lot"),
-    Entrant("gate_and_lot", "both of these", "cheats.GateAndLot"),
+    Entrant("gate_and_lot", "gives up on unsharp faces and a random second", "cheats.GateAndLot"),
     Entrant("remembers", "memory between calls", "cheats.Remembers"),
     Entrant("two_in_one", "two models in one", "cheats.TwoInOne"),
 )

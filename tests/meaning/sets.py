@@ -1,4 +1,4 @@
-"""The clips that the submissions are run on: the Practice data and fresh drawn sets, each made once."""
+"""The clips that the submissions are run on: both committed phases and fresh drawn sets, each made once."""
 
 import shutil
 from collections.abc import Mapping
@@ -14,9 +14,10 @@ from tests.meaning.cache import digest, once
 
 Changes = Mapping[str, Mapping[str, Any]]
 PRACTICE = "practice"
-FRESH_SEEDS = (11, 22, 33, 44, 55, 66, 77)
+COMMITTED = (PRACTICE, "final")
+FRESH_SEEDS = (11, 22, 33)
 CLIPS = 24
-SETS = (PRACTICE, *(f"s{seed}" for seed in FRESH_SEEDS))
+SETS = (*COMMITTED, *(f"s{seed}" for seed in FRESH_SEEDS))
 """Names of all sets. A set of filmed clips would be one more folder of the same form."""
 # Nothing may be cut off on a busy machine, and nothing is done that changes no score.
 _INGESTION: Changes = {
@@ -40,15 +41,15 @@ class ClipSet:
 
 def clip_set(name: str, cache: Path, workers: int) -> ClipSet:
     """Return a set by its name, made if it is not in `cache`."""
-    practice = [ROOT / part / PRACTICE for part in ("input_data", "reference_data")]
-    sources = practice if name == PRACTICE else [ROOT / "bundle_tools" / "synthetic"]
+    committed = [ROOT / part / name for part in ("input_data", "reference_data")]
+    sources = committed if name in COMMITTED else [ROOT / "bundle_tools" / "synthetic"]
     source = digest(*sources, Path(__file__))
 
-    def make(folder: Path) -> None:
-        parts = (folder / "input_data", folder / "reference_data")
-        if name == PRACTICE:
-            for committed, part in zip(practice, parts, strict=True):
-                shutil.copytree(committed, part)
+    def make(into: Path) -> None:
+        parts = (into / "input_data", into / "reference_data")
+        if name in COMMITTED:
+            for folder, part in zip(committed, parts, strict=True):
+                shutil.copytree(folder, part)
         else:
             write_phase(
                 PRACTICE, clips=CLIPS, seed=int(name[1:]), input_dir=parts[0], reference_dir=parts[1], workers=workers,

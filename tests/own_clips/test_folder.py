@@ -88,7 +88,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_bundle_is_sound_and_ranked_by_prediction(bundle: Path) -> None:
     # Groups of so few people are not compared, and so few labels are soon told, which is said and is no fault.
     assert {finding.code for finding in check(bundle, now=datetime(2029, 12, 1))} <= {
-        *("groups-small", "labels-told", "training-few")
+        *("groups-small", "labels-told", "training-few", "yardstick-people")
     }
     board = yaml.safe_load((bundle / "competition.yaml").read_text())["leaderboards"][0]
     columns = {column["key"]: column for column in board["columns"]}
@@ -116,7 +116,7 @@ def test_an_organiser_can_rank_by_explanations_and_is_warned(
     monkeypatch.setattr(make_bundle, "_add_sample", lambda _: None)
     assert make(write_sources(tmp_path / "s"), tmp_path / "out", "--rank-by", "explanation") == 0
     codes = {finding.code for finding in check(tmp_path / "out") if finding.severity != "note"}
-    assert codes == {"ranks-filmed", "ranks-few", "labels-told", "training-few"}
+    assert codes == {"ranks-filmed", "ranks-few", "labels-told", "training-few", "yardstick-people"}
     assert "ordered by *Explanation score*" in (tmp_path / "out/pages/evaluation.md").read_text()
     told = capsys.readouterr().out
     assert "WARNING: practice and final: with fewer than 10 people, luck decides" in told

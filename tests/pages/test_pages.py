@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from bundle_tools.challenge.build import KIT
-from score.axes.faithfulness import gini_correlation
+from file_clip import FileClip
 from score.columns import columns
+from score.measure.order import STILL_WEIGHT, Region, agreement, order_sums
 from score.settings import AXES, read_settings
 from score.text import Vocabulary, consistent, parse_claims, parse_levels
 from tests import ROOT, there
@@ -165,33 +166,27 @@ def test_the_worked_total_is_right() -> None:
 
 
 def test_the_worked_effects_are_right() -> None:
-    effects, *maps = rows_of(text_of("measurement"), "With ε = 0.005:")
-    assert len(maps) == 3
-    e = np.array([float(cell) for cell in effects[1:5]])
+    kinds = ("mouth", "eyes", "hand", "things")
+    effects, *maps = rows_of(text_of("measurement"), "weigh a quarter")
+    assert STILL_WEIGHT == 0.25
+    assert len(maps) == 2
     for _, *weights, said in maps:
-        found = gini_correlation(e, np.array([[float(cell) for cell in weights]]), 0.005)
-        assert float(said) == pytest.approx(found[0], abs=0.006)
+        units = [
+            Region(kind, float(effect), float(weight), kind == "things")
+            for kind, effect, weight in zip(kinds, effects[1:5], weights, strict=True)
+        ]
+        assert float(said) == pytest.approx(agreement(order_sums([units], np.zeros(1)))[0], abs=0.005)
 
 
 def test_the_worked_claims_are_right() -> None:
     page = text_of("measurement")
-    effect, yours, others = rows_of(page, "at least } -1")
-
-    def numbers(row: list[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([0.0 if cell == "-" else float(cell) for cell in row[1:4]])
-
-    def agreement(claims: list[str]) -> float:
-        s, d = numbers(claims), numbers(effect)
-        return float(s @ d / math.sqrt((s @ s) * (d @ d)))
-
-    assert float(yours[4]) == pytest.approx(agreement(yours), abs=0.005)
-    assert float(others[4]) == pytest.approx(agreement(others), abs=0.005)
-    direction = agreement(yours) - agreement(others) / 2
-    s, d = numbers(yours), numbers(effect)
+    effect, yours = rows_of(page, "the axis is limited to 0 to 1")
+    d, s = (np.array([0.0 if cell == "-" else float(cell) for cell in row[1:4]]) for row in (effect, yours))
+    direction = float(s @ d / math.sqrt((s @ s) * (d @ d)))
+    assert float(yours[4]) == pytest.approx(direction, abs=0.005)
     unit = float(s @ d / (s @ s))
     off, whole = np.abs(unit * s - d).sum(), np.abs(d).sum()
     told = page.replace("\n", " ")
-    assert f"½ × {yours[4]} + ½ × ({yours[4]} - {others[4]}) = {direction:.2f}" in told
     fitted = f"If $b$ over all clips is {unit:.2f}, the claims are off by {off:.3f} of {whole:.3f}, a size of"
     assert f"{fitted} {1 - off / whole:.2f}" in told
     assert f"so this clip gets {(direction + 1 - off / whole) / 2:.2f}." in told
@@ -228,19 +223,18 @@ def test_texts_are_read_as_the_page_says() -> None:
             assert consistent({"interview": value}, statements) is (level in levels.split())
 
 
-def test_the_example_of_places_finds_the_place() -> None:
-    code = next(code for language, code in FENCE.findall(text_of("explanations")) if "def places" in code)
-    scope: dict[str, Any] = {}
+def test_the_example_of_exchanges_measures_every_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Model:
+        def predict(self, clip: FileClip) -> dict[str, float]:
+            return dict.fromkeys(TARGETS, float(clip.frame_at(2.5, size=(16, 9)).mean()) / 255)
+
+    code = next(code for language, code in FENCE.findall(text_of("explanations")) if "Exchanges(" in code)
+    scope: dict[str, Any] = {"model": Model()}
+    monkeypatch.chdir(ROOT)
     exec(code, scope)  # noqa: S102 - the page's own example
-    noise = np.random.default_rng(3).integers(0, 256, (90, 160, 3), dtype=np.uint8)
-
-    def score(frames: list[Any]) -> float:
-        return float(np.mean([frame[:20, 140:].std() / 255 for frame in frames]))
-
-    moved = scope["places"](score, [noise, noise])
-    assert moved.shape == (9, 16)
-    top, bottom = moved[:3, 15], moved[3:, :12]
-    assert top.min() > 10 * bottom.max()
+    named = set(re.findall(r"^\| `(\w+)` \| .* \| .* \| .* \|$", text_of("measurement"), re.MULTILINE))
+    assert set(scope["effects"]) <= named == {"mouth", "eyes", "hand", "words", "things", "quiet"}
+    assert all(0 <= effect < 1 for effect in scope["effects"].values())
 
 
 def test_the_example_of_an_id_has_the_form_of_ids() -> None:

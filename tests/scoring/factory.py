@@ -21,6 +21,7 @@ TRAITS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stabi
 NAMES = (*TRAITS, "interview")
 ROWS, COLUMNS, BINS = 9, 16, 5
 CELLS = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
+PARTS = ("mouth", "eyes", "hand")
 CAUSAL = ("smile", "gaze", "motion", "lighting")
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the same text in a fifth of the time
 
@@ -57,6 +58,23 @@ class World:
     """(5,) 1 when it happens."""
     contributions: dict[str, dict[str, float]]
     """By target and cue, on the unit scale; the first cue is the main one."""
+    main: str
+    """Kind of the unit where the main cue is."""
+
+    @property
+    def units(self) -> dict[str, dict[str, Any]]:
+        """By kind: what lies where and when, and whether it moves the predictions: the main one and the words do."""
+        here, elsewhere = np.flatnonzero(self.space), np.flatnonzero(self.space.ravel() == 0)
+        (first, second), calm = np.flatnonzero(self.time).tolist(), np.flatnonzero(self.time == 0).tolist()
+        one, other, rest = (each.tolist() for each in np.array_split(elsewhere, 3))
+        cells = dict(zip((kind for kind in PARTS if kind != self.main), (one, other), strict=True))
+        cells[self.main] = here.tolist()
+        seconds = dict(zip([*cells, "quiet"], [calm[0], calm[1], first, calm[2]], strict=True))
+        units = {kind: {"parts": [kind], "cells": cells[kind], "seconds": [seconds[kind]]} for kind in PARTS}
+        units["words"] = {"parts": ["words"], "cells": [], "seconds": [second]}
+        units["things"] = {"parts": ["thing-1", "thing-2"], "cells": rest, "seconds": []}
+        units["quiet"] = {"parts": [], "cells": [], "seconds": [seconds["quiet"]]}
+        return {kind: unit | {"moves": kind in (self.main, "words")} for kind, unit in units.items()}
 
 
 @cache
@@ -73,7 +91,7 @@ def world(clip_id: str) -> World:
         name: dict(zip(cues.tolist(), (sizes * rng.choice([-1, 1], 4)).tolist(), strict=True)) for name in NAMES
     }
     space.flags.writeable = time.flags.writeable = False
-    return World(space, time, contributions)
+    return World(space, time, contributions, main=str(rng.choice(PARTS)))
 
 
 def full_explanation(clip_id: str) -> dict[str, Any]:
@@ -124,8 +142,7 @@ def honest_probes(case: "Case") -> list[dict[str, Any]]:
 def _calls(case: "Case", number: int) -> list[dict[str, Any]]:
     clip_id = case.clip_ids[number]
     true = world(clip_id)
-    targets = case.settings["targets"]
-    names = [target["name"] for target in targets]
+    targets, names = case.settings["targets"], target_names(case)
     ends = [(target["minimum"], target["maximum"]) for target in targets]
     base = case.prediction[number]
 
@@ -134,17 +151,14 @@ def _calls(case: "Case", number: int) -> list[dict[str, Any]]:
             name: float(np.clip(value - change.get(name, 0.0) * (high - low), low, high))
             for name, value, (low, high) in zip(names, base, ends, strict=True)
         }
-        empty = dict.fromkeys(("operator", "places", "exchanged", "cue", "explanation"))
-        return {"clip_id": clip_id, "kind": kind, **empty, "prediction": moved, **more}
+        empty = dict.fromkeys(("operator", "unit", "cue", "explanation"))
+        nowhere: dict[str, list[Any]] = {"parts": [], "cells": [], "seconds": []}
+        return {"clip_id": clip_id, "kind": kind, **empty, **nowhere, "prediction": moved, "again": False, **more}
 
     calls = [call("original", {})]
-    blocks = [block for rows in np.split(CELLS, 3) for block in np.split(rows, 2, axis=1)]
-    for kind, own, units in (("space", true.space, blocks), ("time", true.time, np.arange(BINS)[:, None])):
-        for unit in units:
-            places = unit.ravel().tolist()
-            share = float(own.ravel()[places].sum() / own.sum())
-            change = dict.fromkeys(names, 0.1 * share * (-1 if base.mean() < 0.3 else 1))
-            calls.append(call(kind, change, operator="exchange", places=places))
+    change = dict.fromkeys(names, 0.1 * (-1 if base.mean() < 0.3 else 1))
+    for kind, unit in true.units.items():
+        calls.append(call("unit", change if unit.pop("moves") else {}, operator="exchange", unit=kind, **unit))
     edits = [*list(true.contributions["interview"])[:2], "background"]
     for cue in edits[: 2 if number % 4 < 2 else 3]:
         change = {name: values.get(cue, 0.0) for name, values in true.contributions.items()}
@@ -156,6 +170,24 @@ def _calls(case: "Case", number: int) -> list[dict[str, Any]]:
     elif number % 4 == 2:
         calls.append(calls[-1] | {"again": True})  # the last edit, asked of a fresh process
     return calls
+
+
+def honest_repeats(case: "Case") -> list[dict[str, Any]]:
+    """Say the same when asked again, for every third clip."""
+    ok = [number for number, status in enumerate(case.statuses) if status == "ok"]
+    return [
+        {
+            "clip_id": case.clip_ids[number],
+            "prediction": dict(zip(target_names(case), case.prediction[number].tolist(), strict=True)),
+            "explanation": (said := case.explain(case.clip_ids[number])) and said | {"image": None},
+        }
+        for number in ok[::3]
+    ]
+
+
+def target_names(case: "Case") -> list[str]:
+    """Names of the targets, in the order of the settings."""
+    return [target["name"] for target in case.settings["targets"]]
 
 
 def recorded(code: str, stage: str = "predict", fault: str = "participant", **words: str) -> dict[str, str]:
@@ -181,6 +213,7 @@ class Case:
     settings: dict[str, Any]
     explain: Callable[[str], dict[str, Any] | None] = full_explanation
     probes: Callable[["Case"], list[dict[str, Any]]] | None = honest_probes
+    repeats: Callable[["Case"], list[dict[str, Any]]] | None = honest_repeats
     causes: Callable[[Sequence[str]], Any] = known_causes
     observations: Any = None
     groups: str = ""
@@ -239,7 +272,7 @@ def write_frames(folder: Path, clip_ids: list[str], change: Callable[[list[list[
 def run_record(case: Case) -> dict[str, Any]:
     """What ``run.json`` says of a run that went well."""
     return {
-        "format_version": 1,
+        "format_version": 2,
         "program_version": "0.1.0",
         "task": case.settings["task"],
         "data_version": case.settings["data_version"],
@@ -266,7 +299,7 @@ def make_input(root: Path, case: Case) -> Path:
     (results / "images").mkdir(parents=True, exist_ok=True)
     reference.mkdir(parents=True, exist_ok=True)
     (reference / "task.yaml").write_text(yaml.dump(case.settings, Dumper=DUMPER, sort_keys=False))
-    names = [target["name"] for target in case.settings["targets"]]
+    names = target_names(case)
     with (reference / "labels.csv").open("w", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["clip_id", "source_id", *names])
@@ -314,9 +347,10 @@ def make_input(root: Path, case: Case) -> Path:
         )
     )
     (results / "run.json").write_text(json.dumps(run_record(case) | case.run))
-    if case.probes:
-        calls = case.probes(case)
-        (results / "probes.jsonl").write_text("".join(json.dumps(call) + "\n" for call in calls))
+    for name, records in (("probes.jsonl", case.probes), ("repeats.jsonl", case.repeats)):
+        (results / name).unlink(missing_ok=True)  # of another case
+        if records:
+            (results / name).write_text("".join(json.dumps(record) + "\n" for record in records(case)))
     (results / "log.txt").write_text("a log\n")
     write_manifest(results)
     return root
@@ -332,4 +366,4 @@ def write_manifest(results: Path) -> None:
         for path in sorted(results.rglob("*"))
         if path.is_file() and path.name != "manifest.json"
     }
-    (results / "manifest.json").write_text(json.dumps({"format_version": 1, "files": files, "seal": None}))
+    (results / "manifest.json").write_text(json.dumps({"format_version": 2, "files": files, "seal": None}))

@@ -21,9 +21,9 @@ from score.evaluation.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import Prepared, prepare
 from score.report.gate import ReportExtras, may_show
 from score.report.write import report_page
-from tests.scoring.canary import CAUSE, CLIP_IDS, CONSTANT, LABELS, SOURCES, canary_case, leaks, secrets
+from tests.scoring.canary import CAUSE, CLIP_IDS, CONSTANT, LABELS, SOURCES, canary_case, leaks, secrets, texts_of
 from tests.scoring.conftest import Score, run_scoring
-from tests.scoring.factory import known_causes, make_input, recorded
+from tests.scoring.factory import Case, honest_repeats, known_causes, make_input, recorded
 from tests.scoring.pages import CLIPS_ONLY, HIDDEN, OPEN
 from tests.scoring.spoil import Change, edit, edit_lines, swap
 
@@ -45,7 +45,7 @@ def labels(change: Callable[[str], str], encoding: str = "utf-8") -> Change:
 
 
 LABEL_FILE, SETTINGS = "ref/labels.csv", "ref/task.yaml"
-RECORDS = ("predictions.csv", "clips.jsonl", "explanations.jsonl", "probes.jsonl")
+RECORDS = ("predictions.csv", "clips.jsonl", "explanations.jsonl", "probes.jsonl", "repeats.jsonl")
 FIRST = f"{LABELS[0]}"
 # What is done to the input, and the exit code.
 KINDS: dict[str, tuple[Change, int]] = {
@@ -78,6 +78,9 @@ KINDS: dict[str, tuple[Change, int]] = {
     "causes of a clip missing": (swap("ref/causes.json", CLIP_IDS[0], "nightjar"), 2),
     "causes broken": (swap("ref/causes.json", f"{CAUSE}", f"{CAUSE}x"), 2),
     "probes twice": (edit_lines("res/probes.jsonl", lambda all_: [*all_, all_[0]]), 1),
+    "repeat twice": (edit_lines("res/repeats.jsonl", lambda all_: [*all_, all_[0]]), 1),
+    "repeat broken": (swap("res/repeats.jsonl", "interview", CLIP_IDS[0]), 0),
+    "repeat of a stray clip": (swap("res/repeats.jsonl", CLIP_IDS[0], "nightjar"), 0),
     "probe of a stray clip": (swap("res/probes.jsonl", CLIP_IDS[0], "nightjar"), 0),
     "settings broken": (swap(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT}: {CONSTANT}"), 2),
     "other data": (swap("res/run.json", "test-1", "test-2"), 2),
@@ -127,6 +130,26 @@ def test_a_header_that_swallows_a_row_is_not_quoted_where_clips_are_closed(score
     assert done.code == 2
     assert "labels_column" in done.log
     assert "nightjar" not in done.log + done.page
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY, OPEN], ids=["hidden", "clips only", "open"])
+def test_no_word_of_a_repeat_comes_out(score: Score, report: dict[str, Any]) -> None:
+    """Neither of its text nor of its claims, whether they agree with the first ones or not."""
+    for same in (True, False):
+        case = canary_case(report)
+
+        def repeats(of: Case, *, same: bool = same) -> list[dict[str, Any]]:
+            lines = honest_repeats(of)
+            for line in lines:
+                said = line["explanation"] if same else {"image": "nightjar.jpg", "evidence": None}
+                line["explanation"] = said | {"text": f"A nightjar saw {line['clip_id']}. The smile raised nightjar."}
+            return lines
+
+        case.repeats = repeats
+        done = score(case)
+        assert done.code == 0
+        assert not any("nightjar" in text for text in (done.log, *texts_of(done.out)))
+        assert leaks(done, secrets(labels=not report["truth"], clips=not report["clips"])) == []
 
 
 def test_the_search_can_fail(score: Score) -> None:

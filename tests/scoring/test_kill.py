@@ -11,13 +11,13 @@ import pytest
 
 from tests import ROOT, mostly_slow, warm
 from tests.scoring.conftest import Outcome, run_scoring
-from tests.scoring.factory import Case, honest_probes, make_case, make_input, write_manifest
+from tests.scoring.factory import Case, honest_probes, honest_repeats, make_case, make_input, write_manifest
 from tests.scoring.pages import Page
 
 PROGRAM = ROOT / "scoring_program" / "scoring.py"
 WATCHED = Path(__file__).with_name("watched.py")
 OUTPUT = ["detailed_results.html", "scores.txt", "scores.json"]
-RECORDS = ["predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl"]
+RECORDS = ["predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl", "repeats.jsonl"]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def cut(path: Path, at: int) -> bytes:
 def lost(name: str, kept: bytes, case: Case) -> set[str]:
     """The clips whose record the cut has taken: a CSV row needs its line's end, a JSON object its last brace."""
     lines = kept.split(b"\n")
-    if name == "probes.jsonl":
+    if name in ("probes.jsonl", "repeats.jsonl"):
         return set()
     if name == "predictions.csv":
         alive = {line.split(b",")[0].decode() for line in lines[1:-1]}
@@ -148,9 +148,11 @@ def check_cut(source: Path, case: Case, name: str, at: int) -> None:
         return one_clear_message(done)
     assert done.code == 0, done.log
     as_if = without(case, lost(name, kept, case), name)
+    count = len(whole_lines(kept))
     if name == "probes.jsonl":
-        calls = honest_probes(case)[: len(whole_lines(kept))]
-        as_if = replace(case, probes=lambda _: calls)
+        as_if = replace(case, probes=lambda _: honest_probes(case)[:count])
+    if name == "repeats.jsonl":
+        as_if = replace(case, repeats=lambda _: honest_repeats(case)[:count])
     expected = run_scoring(make_input(source / "expected", as_if), source / "as if")
     assert done.scores == expected.scores
     return None
@@ -202,4 +204,4 @@ def test_files_that_a_kill_took_are_one_clear_message_or_pictures(tmp_path: Path
 
 def harmless(path: Path) -> bool:
     """Whether a run is worth something without this file, where the manifest does not list it."""
-    return path.parent.name == "images" or path.name in ("log.txt", "probes.jsonl")
+    return path.parent.name == "images" or path.name in ("log.txt", "probes.jsonl", "repeats.jsonl")

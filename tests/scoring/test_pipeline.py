@@ -255,8 +255,8 @@ def test_evidence_that_says_nothing_does_not_count(score: Score, evidence: objec
     case.explain = lambda clip_id: full_explanation(clip_id) | {"text": text, "evidence": evidence}
 
     def infinite(root: Path) -> None:  # json.dumps writes Infinity, a strict reader refuses it: write 1e999 instead
-        path = root / "res" / "explanations.jsonl"
-        path.write_text(path.read_text().replace("Infinity", "1e999"))
+        for path in (root / "res" / "explanations.jsonl", root / "res" / "repeats.jsonl"):
+            path.write_text(path.read_text().replace("Infinity", "1e999"))
         write_manifest(root / "res")
 
     done = score(case, infinite)

@@ -13,7 +13,7 @@ from bundle_tools.challenge.enough_clips import points_apart
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase
 from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
-from bundle_tools.challenge.rules.settings.probes import FIRST_CALLS, altered_calls
+from bundle_tools.challenge.rules.settings.probes import FIRST_CALLS, MOST_EDITS, altered_calls
 
 DOCKERFILE = Path(__file__).resolve().parents[3] / "docker" / "Dockerfile"
 PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", re.MULTILINE)
@@ -50,8 +50,8 @@ def _finite(value: object) -> float:
 
 def calls(phase: Phase) -> int:
     """Return the most calls for one clip and its altered copies."""
-    exchanges = phase.input_settings.get("exchanges") is not None
-    return FIRST_CALLS + altered_calls(phase.setting("probes", "edits"), exchanges=exchanges)
+    edits: int = phase.setting("probes", "edits")
+    return FIRST_CALLS + altered_calls(edits)
 
 
 def working_time_s(phase: Phase) -> float:
@@ -148,14 +148,14 @@ VALUES: dict[str, Value] = {
     "cues": lambda phase: ", ".join(f"`{cue}`" for cue in phase.setting("explanation", "evidence", "cues")),
     "calls": lambda phase: number(calls(phase) - FIRST_CALLS),
     "calls_all": lambda phase: number(calls(phase)),
-    "units": _program("probes.plan", "UNITS"),
+    "units": lambda _: number(_ingestion("probes.plan", "MOST_CALLS") - 1 - MOST_EDITS),
     "second_per_call": lambda phase: number(rounded_down(working_time_s(phase) / (len(phase.clips) * calls(phase)))),
     "edits": _setting("probes", "edits"),
     "jitter_percent": lambda phase: number(round(100 * phase.setting("probes", "jitter", "gain"), 6)),
     "jitter_px": _setting("probes", "jitter", "shift_px"),
     "jitter_frames": _setting("probes", "jitter", "frames"),
-    "repeats_min": _program("probes.repeats", "FEWEST"),
-    "repeats_max": _program("probes.repeats", "MOST"),
+    "repeats_min": _program("probes.plan", "FEWEST"),
+    "repeats_max": _program("probes.plan", "MOST"),
     "credits_most": _program("submission.credits", "MOST_CREDITS"),
     "credit_chars": _program("submission.credits", "LONGEST_TEXT"),
     "working_mb": _program("confined.watch", "SCRATCH_MB"),

@@ -21,6 +21,8 @@ _OFF_S = 0.1
 """Largest distance of its middle from the middle of its second."""
 _RAMP_S = 0.3
 _GLANCE_RAMP_S = 0.12
+_LEAST_GLANCE, _LEAST_RAISED = 0.15, 0.4
+"""The shortest glance and the lowest gesture. Both can always be seen: what cannot has neither place nor time."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
     )  # fmt: skip
     when = spells(seed, duration)
     gestures = stream(seed, "gestures")
-    gaze_x, gaze_y = _glance(seed, times, when["gaze"], 1 - cues.gaze)
+    gaze_x, gaze_y = _glance(seed, times, when["gaze"], _LEAST_GLANCE + (1 - _LEAST_GLANCE) * (1 - cues.gaze))
     return Performance(
         times=times,
         head_x=idle_x + 0.06 * side * slouch,
@@ -88,7 +90,7 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
         breath=0.02 * np.sin(2 * np.pi * (times / 3.4 + sway.uniform())),
         shoulders=-8.0 * side * slouch,
         slump=0.35 * slouch,
-        hand=_during(times, when["motion"], _RAMP_S) * (0.15 + 0.85 * cues.motion) * (cues.motion > 0.02),
+        hand=_during(times, when["motion"], _RAMP_S) * (_LEAST_RAISED + (1 - _LEAST_RAISED) * cues.motion),
         wave=cues.motion * np.sin(2 * np.pi * gestures.uniform(1.3, 1.8) * times + gestures.uniform(0, 6)),
     )
 

@@ -85,7 +85,7 @@ def _draw_eye(canvas: Canvas, cast: Cast, x: float, y: float, gaze: tuple[float,
     bottom = np.stack((x + half * t, y + lower * (1 - t**2)), axis=1)
     opening = canvas.shape(np.concatenate((top, bottom[::-1])))
     ball = canvas.filled(_SCLERA)
-    at_x, at_y = x + 0.115 * gaze[0], y - 0.012 + 0.06 * gaze[1]
+    at_x, at_y = x + 0.155 * gaze[0], y - 0.012 + 0.06 * gaze[1]
     radius = 0.118 * cast.eye_size
     ball.paint(ball.shape(ellipse(at_x, at_y, radius, radius)), tint(cast.iris, 0.62))
     ball.paint(ball.shape(ellipse(at_x, at_y, radius * 0.82, radius * 0.82)), cast.iris)

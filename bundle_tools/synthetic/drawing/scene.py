@@ -128,8 +128,8 @@ class Scene:
         # The sleeve must reach down to the edge of the picture.
         highest = float(np.clip(self.y + 2.75 * self.scale, HEIGHT - 3.4 * self.scale, HEIGHT - 0.75 * self.scale))
         lowest = HEIGHT + self.scale
-        x = self.x + self._side * (2.0 + 0.2 * wave) * self.scale
-        return (x, lowest + (highest - lowest) * raised + 0.12 * self.scale * wave), self._side * (-12 + 14 * wave)
+        x = self.x + self._side * (2.0 + 0.3 * wave) * self.scale
+        return (x, lowest + (highest - lowest) * raised + 0.12 * self.scale * wave), self._side * (-12 + 20 * wave)
 
     def _draw_hand(self, frame: Picture, index: int) -> None:
         if self.acts.hand[index] >= _LEAST_RAISED:

@@ -22,9 +22,9 @@ class Cues:
     smile: float
     """0 mouth corners down, 0.5 straight, 1 a broad smile that shows teeth."""
     gaze: float
-    """0 looks away most of the time, 1 looks into the camera."""
+    """0 a long glance aside, 1 a short one."""
     motion: float
-    """0 still, 1 a large gesture."""
+    """0 a small gesture, 1 a large one."""
     posture: float
     """0 slouched and tilted, 1 upright and level."""
     lighting: float

@@ -66,9 +66,7 @@ class Script:
         return tuple(one.middle_s for one in self.adjectives if one.level)
 
 
-def write_script(
-    seed: int, *, words: float, speech_rate: float, duration_s: float, other: int | None = None
-) -> Script:
+def write_script(seed: int, *, words: float, speech_rate: float, duration_s: float, other: int | None = None) -> Script:
     """Write a clip's words and timing.
 
     `words` and `speech_rate`: intensities in [0, 1]. `duration_s`: length of the clip, seconds. `other`: number of the

@@ -54,8 +54,8 @@ class Showing(Protocol):
         """The files that are decoded."""
 
     @property
-    def track(self) -> Track:
-        """The sound that is decoded."""
+    def tracks(self) -> Sequence[Track]:
+        """The sounds that are decoded."""
 
     @property
     def exchange(self) -> Exchange | None:

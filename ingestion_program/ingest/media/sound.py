@@ -1,6 +1,6 @@
-"""Decode the sound of a clip as resampled mono, and replace some seconds of it by others."""
+"""Decode the sound of a clip as resampled mono, and replace some of it by other sound."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import av
@@ -11,6 +11,7 @@ from av.container import InputContainer
 Sound = npt.NDArray[np.float32]
 RATES = (4_000, 48_000)
 FADE_S = 0.01
+"""How long one sound fades into another: a hard cut would be an audible click."""
 
 
 def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
@@ -52,13 +53,28 @@ def replace_by_another_moment(sound: Sound, rate: int, seconds: Collection[int],
     share = np.zeros(len(sound), np.float32)
     for second in seconds:
         share[second * rate : (second + 1) * rate] = 1.0
-    # A hard cut would be an audible click.
-    length = max(1, round(FADE_S * rate))
-    summed = np.cumsum(np.pad(share, (length - length // 2, length // 2), "edge"), dtype=np.float64)
-    share = ((summed[length:] - summed[:-length]) / length).astype(np.float32)
     moves = np.random.default_rng(seed).permutation(np.arange(1, whole)).tolist()
     move = min(moves, key=lambda by: sum((second - by) % whole in seconds for second in seconds))
-    mixed: Sound = sound + share * (np.roll(sound, move * rate) - sound)
+    return _faded(sound, np.roll(sound, move * rate), share, rate)
+
+
+def exchange(sound: Sound, other: Sound, rate: int, spans_s: Iterable[tuple[float, float]]) -> Sound:
+    """Return a sound with that of another one in some spans of time; outside them no bit differs.
+
+    `other`: as long as `sound`. It is faded in and out within each span.
+    """
+    share = np.zeros(len(sound), np.float32)
+    for start_s, end_s in spans_s:
+        share[round((start_s + FADE_S) * rate) : max(0, round((end_s - FADE_S) * rate))] = 1.0
+    return _faded(sound, other, share, rate)
+
+
+def _faded(sound: Sound, other: Sound, share: Sound, rate: int) -> Sound:
+    """Return a sound with another one where its share is 1; the sounds fade into each other where the share changes."""
+    length = max(1, round(FADE_S * rate))
+    summed = np.cumsum(np.pad(share, (length - length // 2, length // 2), "edge"), dtype=np.float64)
+    soft = ((summed[length:] - summed[:-length]) / length).astype(np.float32)
+    mixed: Sound = np.where(soft > 0, (1 - soft) * sound + soft * other, sound)
     return mixed
 
 

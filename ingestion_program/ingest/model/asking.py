@@ -25,6 +25,10 @@ class Told:
     evidence: dict[str, Any] | None = None
     """As in `explanations.jsonl`; claims about cues are not rounded."""
 
+    def record(self) -> dict[str, Any]:
+        """Return what is written of an explanation that was asked for again: everything but the picture."""
+        return {"text": self.text, "image": None, "evidence": self.evidence}
+
 
 @dataclass
 class CallResult:

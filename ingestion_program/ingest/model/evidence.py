@@ -90,6 +90,11 @@ def check_evidence(
     return None if all(part is None for part in parts) else evidence
 
 
+def seconds_of(duration_s: float) -> int:
+    """Return how many seconds a clip has, the last one perhaps in part, at least 1."""
+    return max(1, math.ceil(duration_s / BIN_S - 1e-6))
+
+
 def area_average(maps: Weights, rows: int, columns: int) -> Weights:
     """Average maps of shape (n, h, w) over the cells of a grid, exactly, whatever the sizes: (n, rows, columns)."""
     averaged: Weights = _overlaps(maps.shape[1], rows) @ maps @ _overlaps(maps.shape[2], columns).T
@@ -129,7 +134,7 @@ def _check_space(value: object, form: ExplanationFormat, problems: list[Problem]
 def _check_time(value: object, duration_s: float, problems: list[Problem]) -> Weights | None:
     if value is None:
         return None
-    bins = max(1, math.ceil(duration_s / BIN_S - 1e-6))
+    bins = seconds_of(duration_s)
     expected = (
         f"{bins} weights >= 0, one per second, or a list of [start_s, end_s, weight] inside 0 to {duration_s:.2f} s"
     )

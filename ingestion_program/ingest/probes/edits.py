@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ingest.media.altered.alteration import Slow
 from ingest.media.altered.region import Outside
 from ingest.media.sound import has_sound
+from ingest.model.evidence import CueClaim
 from ingest.probes.plan import CueEdit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ingest.media.altered.draws import Draws
     from ingest.media.altered.region import Box
     from ingest.media.clip import ClipSource
-    from ingest.model.evidence import CueClaim
 
 COPY = "copy"
 OPERATORS = {
@@ -45,6 +45,11 @@ PACES = (0.05, 0.3)
 """Smallest and largest share of a clip that is slowed down to replace the whole."""
 HIDING = ("imputation", "blur")
 """Operators that may hide a face or a background; the others would leave it visible."""
+
+
+def claims_of(evidence: Mapping[str, Any] | None) -> tuple[CueClaim, ...]:
+    """Return what recorded evidence claims about cues."""
+    return tuple(CueClaim(**claim) for claim in (evidence or {}).get("cues") or ())
 
 
 def choose_edits(

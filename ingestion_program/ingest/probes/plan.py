@@ -1,29 +1,36 @@
-"""The plan of altered copies, fixed by recorded evidence and random draws before the second pass begins.
+"""The plan of altered copies, fixed by the task, the clips and random draws before the second pass begins.
 
-It depends on the task and the claims, never on a model's speed.
+It depends neither on a model's explanations nor on its speed; only the edits of filmed clips begin with a claimed cue.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from ingest.media.altered.draws import Draws
-from ingest.media.altered.exchange import MOSTLY, Exchange, Part
-from ingest.model.evidence import CueClaim, Weights
+from ingest.media.altered.exchange import Exchange, Part
 from ingest.settings import ProbeSettings
 
-EXCHANGE = "exchange"
-"""Operator of clips with a second drawing."""
-Kind = Literal["original", "space", "time", "cue", "twin"]
-Axis = Literal["space", "time"]
-UNITS = 6
-"""Most parts of a picture, or of a clip's length, that are hidden one at a time."""
-BLOCKS = (2, 3)
+EXCHANGE, FREEZE = "exchange", "freeze"
+"""Operators of units that are exchanged, and of seconds of a clip without an exchange."""
+QUIET = "quiet"
+"""Kind of a second in which nothing is exchanged: it is answered by the original."""
+Kind = Literal["original", "unit", "cue", "twin"]
+MOST_CALLS = 9
+"""Most altered calls of a clip: the original, its edits, and units."""
+BLOCKS = (2, 2)
 """Rows and columns of blocks into which a picture is cut if the clip has no exchange."""
+SPANS = 5
+"""Most spans of seconds into which a clip without an exchange is cut."""
 GOOD_PART = 0.5
-"""A unit lies in the cells with at least half as much of it as the cell with most of it."""
+"""A part lies in the cells with at least half as much of it as the cell with most of it."""
+SHARE = 0.05
+"""Share of the plan's calls that are asked again."""
+FEWEST, MOST = 4, 20
+"""Fewest and most calls that are asked again, but only one of each clip."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +43,6 @@ class CueEdit:
     """How: `copy` is a rendered copy, the others are defined in `edits`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Claims:
-    """The places, seconds and cues that one clip's explanation marks."""
-
-    space: Weights | None
-    """One weight a cell of the grid, row by row, >= 0."""
-    time: Weights | None
-    """One weight a second, >= 0."""
-    cues: tuple[CueClaim, ...]
-
-
 @dataclass(frozen=True)
 class Call:
     """One call of the second pass; the fields are those of `probes.jsonl`."""
@@ -54,33 +50,26 @@ class Call:
     clip_id: str
     kind: Kind
     operator: str | None = None
-    places: tuple[int, ...] | None = None
-    """Hidden cells or seconds, ascending."""
-    exchanged: tuple[str, ...] | None = None
-    """Names of the parts that are exchanged; None without an exchange."""
+    unit: str | None = None
+    """Kind of the region of space and time that is altered, such as `mouth`; None for other calls."""
+    parts: tuple[str, ...] = ()
+    """Names of the parts that are exchanged."""
+    cells: tuple[int, ...] = ()
+    """Where the unit lies: cells as row * columns + column, ascending; empty if it is not seen."""
+    seconds: tuple[int, ...] = ()
+    """When it happens: seconds [i, i + 1), ascending; empty if it is always there."""
     cue: str | None = None
 
     @property
     def shown(self) -> object:
         """A key of what is shown, equal for two calls of a clip that show the same."""
-        if self.kind in ("original", "twin") or self.exchanged == ():
+        if self.kind in ("original", "twin") or self.unit == QUIET:
             return ()
-        return self.exchanged or (self.kind, self.places, self.cue)
-
-
-def claims_of(evidence: Mapping[str, Any] | None) -> Claims:
-    """Return what recorded evidence marks; maps over time are averaged."""
-    told = evidence or {}
-    space, time, cues = (told.get(name) for name in ("space", "time", "cues"))
-    return Claims(
-        None if space is None else np.asarray(space["weights"], np.float64).mean(axis=0).ravel(),
-        None if time is None else np.asarray(time["weights"], np.float64),
-        tuple(CueClaim(**claim) for claim in cues or ()),
-    )
+        return self.kind, self.parts, self.cells, self.seconds, self.cue
 
 
 def plan_calls(
-    claims: Mapping[str, Claims],
+    seconds: Mapping[str, int],
     edits: Mapping[str, Sequence[CueEdit]],
     exchanges: Mapping[str, Exchange],
     settings: ProbeSettings,
@@ -89,42 +78,116 @@ def plan_calls(
 ) -> dict[str, list[Call]]:
     """Return the calls of every clip, clips and calls in the order in which they are asked.
 
-    `claims`: what the explanation of every clip with a valid prediction marks. `edits`: cue edits of every such clip,
-    the least important last.
+    `seconds`: length of every clip with a valid prediction. `edits`: cue edits of every such clip, the least important
+    last.
     """
-    twins = set(draws.order(claims, "lots")[: -(-len(claims) // 4)])
+    twins = set(draws.order(seconds, "lots")[: -(-len(seconds) // 4)])
     plan = {}
-    for clip_id in draws.order(claims, "clips"):
-        exchange = exchanges.get(clip_id)
+    for clip_id in draws.order(seconds, "clips"):
         given = settings.edits - (clip_id in twins)
         whole = [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, given)]]
-        operator = EXCHANGE if exchange else draws.choice(settings.operators, "operator", clip_id)
-        space, time = claims[clip_id].space, claims[clip_id].time
-        places = [] if space is None else units_in_space(exchange, grid, draws.generator("units", clip_id))
-        spans = [] if time is None else units_in_time(exchange, len(time))
-        masks = [Call(clip_id, "space", operator, *unit) for unit in places if len(places) > 1]
-        masks += [Call(clip_id, "time", EXCHANGE if exchange else "freeze", *span) for span in spans if len(spans) > 1]
-        plan[clip_id] = _in_order(clip_id, whole, masks, twin=clip_id in twins, draws=draws)
+        if clip_id in exchanges:
+            room = MOST_CALLS - 1 - settings.edits
+            units = exchanged_units(clip_id, exchanges[clip_id], seconds[clip_id], grid, room, draws)
+        else:
+            units = hidden_units(clip_id, seconds[clip_id], grid, settings, draws)
+        plan[clip_id] = _in_order(clip_id, whole, units, twin=clip_id in twins, draws=draws)
     return plan
 
 
 def askings(calls: Iterable[Call]) -> list[list[Call]]:
-    """Group the calls of one clip that show the same: one answer serves all of them.
-
-    For instance, the event of one second may also be a part of the picture, and a second without events shows the
-    original.
-    """
+    """Group the calls of one clip that show the same, as a quiet second and the original: one answer serves all."""
     gathered: dict[object, list[Call]] = {}
     for call in calls:
         gathered.setdefault(call.shown, []).append(call)
     return list(gathered.values())
 
 
-def _in_order(clip_id: str, edits: list[Call], masks: list[Call], *, twin: bool, draws: Draws) -> list[Call]:
-    """Return the calls of one clip in order: the original and its edits in random order, then the masks.
+def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call], draws: Draws) -> list[Call]:
+    """Return the calls to ask again, in a process that has not seen their clips otherwise, in the order of asking.
 
-    A masked copy shows most of the original. A model that remembered it could recognise every later copy, and answer as
-    its explanation needs.
+    The copy is identical, so a model that uses only the copy gives the same answer; a model that remembers the clip may
+    not give it. At a second call on a clip, the model could remember the first. Every other one is a cue edit if the
+    clip has one, because memory pays most there.
+
+    `plan`: the calls of every clip in the order in which they were asked. The first one of a clip is never chosen,
+    because there was nothing to remember when it was asked.
+    """
+    count = min(MOST, max(FEWEST, math.ceil(SHARE * sum(map(len, plan.values())))))
+    chosen: list[Call] = []
+    for clip_id in draws.order(plan, "repeats"):
+        later = [calls[0] for calls in askings(plan[clip_id])[1:] if calls[0] in answered]
+        edits = [call for call in later if call.kind == "cue"]
+        if later and len(chosen) < count:
+            chosen.append(draws.choice(later if len(chosen) % 2 else edits or later, "repeat", clip_id))
+    return chosen
+
+
+def exchanged_units(
+    clip_id: str, exchange: Exchange, seconds: int, grid: tuple[int, int], room: int, draws: Draws
+) -> list[Call]:
+    """Return the units of a clip with an exchange, and a quiet second if there is one.
+
+    Each part with an event is a unit, and the others are one together. `seconds`: the clip's length. `room`: most units
+    that are exchanged; if there are more, some are drawn.
+    """
+    parts = [part for part in exchange.parts if part.transcript is not None or part.in_cells(*grid).any()]
+    events = [part for part in parts if part.event_s is not None]
+    things = [part for part in parts if part.event_s is None]
+    units = [_exchanged(clip_id, part.kind, [part], grid, _busiest(part, seconds)) for part in events]
+    if things:
+        units.append(_exchanged(clip_id, f"{min(part.kind for part in things)}s", things, grid))
+    free = sorted(set(range(seconds)).difference(*(unit.seconds for unit in units)))
+    # Better one without the beginning or end of an event.
+    calm = [second for second in free if not any(part.in_seconds(seconds)[second] for part in events)]
+    kept = draws.order((unit.parts[0] for unit in units), "units", clip_id)[:room]
+    chosen = [unit for unit in units if unit.parts[0] in kept]
+    if units and free:
+        second = draws.choice(calm or free, "quiet", clip_id)
+        chosen.append(Call(clip_id, "unit", EXCHANGE, QUIET, seconds=(second,)))
+    return chosen
+
+
+def _exchanged(
+    clip_id: str, kind: str, parts: Sequence[Part], grid: tuple[int, int], seconds: tuple[int, ...] = ()
+) -> Call:
+    shares = np.array([part.in_cells(*grid) for part in parts])
+    lies = (shares > 0) & (shares >= GOOD_PART * shares.max(axis=1, keepdims=True))
+    cells = tuple(np.flatnonzero(lies.any(axis=0)).tolist())
+    return Call(clip_id, "unit", EXCHANGE, kind, tuple(sorted(part.name for part in parts)), cells, seconds)
+
+
+def _busiest(part: Part, seconds: int) -> tuple[int, ...]:
+    """Return the second that holds most of a part's event, the first of several; none if the length is not known."""
+    return (int(part.in_seconds(seconds).argmax()),) if seconds else ()
+
+
+def hidden_units(
+    clip_id: str, seconds: int, grid: tuple[int, int], settings: ProbeSettings, draws: Draws
+) -> list[Call]:
+    """Return the units of a clip without an exchange: blocks of its picture or spans of its length, as is drawn."""
+    operator = draws.choice(settings.operators, "operator", clip_id)
+    cells = np.arange(grid[0] * grid[1]).reshape(grid)
+    blocks = [block for rows in np.array_split(cells, BLOCKS[0]) for block in np.array_split(rows, BLOCKS[1], axis=1)]
+    spans = np.array_split(np.arange(seconds), max(1, min(seconds, SPANS)))
+    space = [
+        Call(clip_id, "unit", operator, f"block-{number}", cells=tuple(block.ravel().tolist()))
+        for number, block in enumerate((block for block in blocks if block.size), 1)
+    ]
+    time = [
+        Call(clip_id, "unit", FREEZE, f"span-{number}", seconds=tuple(span.tolist()))
+        for number, span in enumerate(spans, 1)
+    ]
+    # A unit that is all there is cannot be compared with another.
+    possible = [units for units in (space, time) if len(units) > 1]
+    return draws.choice(possible, "axis", clip_id) if possible else []
+
+
+def _in_order(clip_id: str, edits: list[Call], units: list[Call], *, twin: bool, draws: Draws) -> list[Call]:
+    """Return the calls of one clip in order: the original and its edits in random order, then the units.
+
+    A copy with an altered unit shows most of the original. A model that remembered it could recognise every later copy,
+    and answer as its explanation needs.
     """
     random = draws.generator("calls", clip_id)
     whole = [Call(clip_id, "original"), *edits]
@@ -133,48 +196,4 @@ def _in_order(clip_id: str, edits: list[Call], masks: list[Call], *, twin: bool,
         # An explanation follows its prediction, as it does in the first pass. Being asked for one tells which call was
         # the original, so no copy comes after it.
         order = [*(call for call in order if call.kind != "original"), whole[0], Call(clip_id, "twin")]
-    return order + [masks[place] for place in random.permutation(len(masks))]
-
-
-Unit = tuple[tuple[int, ...], tuple[str, ...] | None]
-"""What is hidden together: cells or seconds, ascending; and the parts that are exchanged, None without an exchange."""
-
-
-def units_in_space(exchange: Exchange | None, grid: tuple[int, int], lots: np.random.Generator) -> list[Unit]:
-    """Return the units of a picture, at most UNITS: parts that can be exchanged, else blocks of cells.
-
-    Each part with an event is a unit of its own, as long as there is room. The other parts are dealt into the remaining
-    units at random.
-    """
-    if exchange is None:
-        cells = np.arange(grid[0] * grid[1]).reshape(grid)
-        blocks = [
-            block for rows in np.array_split(cells, BLOCKS[0]) for block in np.array_split(rows, BLOCKS[1], axis=1)
-        ]
-        return [(tuple(block.ravel().tolist()), None) for block in blocks if block.size]
-    seen = [part for part in exchange.parts if part.in_cells(*grid).any()]
-    alone = [part for part in seen if part.event_s is not None][: UNITS - 1]
-    others = [part for part in seen if part not in alone]
-    room = UNITS - len(alone)
-    dealt = [others[place] for place in lots.permutation(len(others))]
-    groups = [dealt[first::room] for first in range(min(room, len(dealt)))]
-    return [_together(group, grid) for group in (*([part] for part in alone), *groups)]
-
-
-def _together(parts: Sequence[Part], grid: tuple[int, int]) -> Unit:
-    shares = np.array([part.in_cells(*grid) for part in parts])
-    lies = (shares > 0) & (shares >= GOOD_PART * shares.max(axis=1, keepdims=True))
-    return tuple(np.flatnonzero(lies.any(axis=0)).tolist()), tuple(sorted(part.name for part in parts))
-
-
-def units_in_time(exchange: Exchange | None, seconds: int) -> list[Unit]:
-    """Return spans of whole seconds, at most UNITS; parts whose event lies mostly in a span are exchanged with it."""
-    units: list[Unit] = []
-    for span in np.array_split(np.arange(seconds), min(seconds, UNITS)):
-        names = None
-        if exchange is not None:
-            names = tuple(
-                sorted(part.name for part in exchange.parts if part.in_seconds(seconds)[span].sum() >= MOSTLY)
-            )
-        units.append((tuple(span.tolist()), names))
-    return units
+    return order + [units[place] for place in random.permutation(len(units))]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from ingest.clips.footage import check_unchanged
 from ingest.errors import Problem
 from ingest.lanes.asker import Asking, Pass, Work
 from ingest.log import Progress
-from ingest.media.video import UnreadableClip
+from ingest.media.video import UnreadableClip, read_facts
+from ingest.model.evidence import seconds_of
 from ingest.probes.edits import choose_edits
-from ingest.probes.plan import askings, plan_calls
-from ingest.probes.record import line
-from ingest.probes.repeats import choose_repeats
+from ingest.probes.plan import askings, choose_repeats, plan_calls
 from ingest.probes.stage import Stage
 from ingest.record.codes import CODES
 from ingest.record.receipt import Determinism
+from ingest.record.results import PROBES
 from ingest.record.stats import ProbeCount
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from ingest.lanes.asker import Answer, Asker
     from ingest.log import Log
     from ingest.media.altered.draws import Draws
-    from ingest.probes.plan import Call, Claims
+    from ingest.media.clip import ClipSource
+    from ingest.model.asking import Told
+    from ingest.model.evidence import CueClaim
+    from ingest.probes.plan import Call
     from ingest.record.results import Results
     from ingest.record.stats import RunStats
     from ingest.settings import Task
@@ -43,11 +47,12 @@ class ProbePass:
         self,
         task: Task,
         footage: Footage,
-        claims: Mapping[str, Claims],
+        claims: Mapping[str, tuple[CueClaim, ...]],
         draws: Draws,
         results: Results,
         stats: RunStats,
     ) -> None:
+        """Plan the calls; `claims`: what each clip with a valid prediction is explained by."""
         if task.probes is None:
             raise ValueError("a task without probes has no second pass")
         self._limits = task.limits
@@ -58,7 +63,7 @@ class ProbePass:
         edits = {
             clip_id: choose_edits(
                 clip_id,
-                claims[clip_id].cues,
+                claims[clip_id],
                 footage.copies.get(clip_id, ()),
                 task.explanation.evidence.cues,
                 clip.transcript,
@@ -68,14 +73,15 @@ class ProbePass:
             for clip_id, clip in self._clips.items()
         }
         grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
-        self._plan = plan_calls(claims, edits, footage.exchanges, task.probes, grid, draws)
+        seconds = {clip_id: _seconds(clip) for clip_id, clip in self._clips.items()}
+        self._plan = plan_calls(seconds, edits, footage.exchanges, task.probes, grid, draws)
         self._count = stats.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
         self._draws = draws
         self._answers: dict[Call, dict[str, float]] = {}
         self._failures: Counter[str] = Counter()
         self._first_failures: dict[str, Problem] = {}
         self._gone: Problem | None = None  # why the model could not be restarted
-        results.begin_probes()
+        results.begin(PROBES)
 
     def run(self, asker: Asker, clock: Clock, log: Log) -> None:
         """Make the calls until all are made, time runs out or the model cannot be restarted."""
@@ -169,6 +175,25 @@ class ProbePass:
         self._count.answered += prediction is not None or explanation is not None
         if prediction is not None:
             self._answers[call] = prediction
+
+
+def line(
+    call: Call, prediction: dict[str, float] | None, explanation: Told | None, *, again: bool = False
+) -> dict[str, Any]:
+    """Return one call and its answer as a line of `probes.jsonl`.
+
+    `prediction` and `explanation`: None is an invalid answer. `again`: whether another process was asked the same
+    before.
+    """
+    told = None if explanation is None else explanation.record()
+    return {**asdict(call), "prediction": prediction, "explanation": told, "again": again}
+
+
+def _seconds(clip: ClipSource) -> int:
+    try:
+        return seconds_of(read_facts(clip.path).duration_s)
+    except UnreadableClip:  # reported when it is the clip's turn
+        return 0
 
 
 def _warning(code: str, found: str, expected: str, fix: str) -> Problem:

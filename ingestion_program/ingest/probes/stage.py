@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,11 @@ from ingest.media.altered.material import Material, first_light
 from ingest.media.altered.region import Cells
 from ingest.media.video import UnreadableClip
 from ingest.probes.edits import COPY, edit
-from ingest.probes.words import drop_words
+from ingest.probes.plan import EXCHANGE, FREEZE
 from ingest.settings import OPERATORS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from ingest.clips.footage import Footage
     from ingest.media.altered.draws import Draws
@@ -24,8 +25,23 @@ if TYPE_CHECKING:
     from ingest.settings import Task
 
 
+_WORD = re.compile(r"\S+\s*")
+
+
+def drop_words(transcript: str, seconds: Collection[int], duration_s: float) -> str:
+    """Return the transcript without the words whose middle lies in one of the given seconds, each [i, i + 1).
+
+    A transcript has no times, so its words are spread evenly over the clip.
+    """
+    words = _WORD.findall(transcript)
+    if not words or not seconds:
+        return transcript
+    each_s = duration_s / len(words)
+    return "".join(word for number, word in enumerate(words) if int((number + 0.5) * each_s) not in seconds)
+
+
 def share_frames(shown: Iterable[ClipSource]) -> None:
-    """Let all calls on one clip share the frames that are decoded."""
+    """Let all calls on one clip share the frames and the sound that are decoded."""
     calls = [one.alteration for one in shown if one.alteration is not None]
     for call in calls[:1]:
         call.material.share(calls)
@@ -51,6 +67,7 @@ class Stage:
             When the clip cannot be decoded.
         """
         material = Material(clip.path)
+        _ = material.facts  # raises here, not in the middle of a call
         altered = [self._alter(clip, call, material) for call in calls]
         share_frames(altered)
         return altered
@@ -59,12 +76,13 @@ class Stage:
         settings = self._task.probes
         if settings is None:
             raise ValueError("a task without probes has no calls")
+        exchange = self._footage.exchanges.get(clip.clip_id)
         plain = Alteration(
             material,
             # The same for all calls of a clip, so that they differ only by the alteration.
             draw_jitter(settings.jitter, self._draws, call.clip_id),
             self._draws.seed("noise", call.clip_id),
-            exchange=self._footage.exchanges.get(clip.clip_id),
+            exchange=exchange,
         )
         if call.operator == COPY:
             copy = next(copy for copy in self._footage.copies[clip.clip_id] if copy.cue == call.cue)
@@ -87,15 +105,16 @@ class Stage:
                 random,
             )
             return replace(clip, transcript=words, alteration=replace(plain, **done))
-        if call.exchanged is not None:
-            return replace(clip, alteration=replace(plain, exchanged=call.exchanged))
-        if call.kind == "time":
-            seconds = call.places or ()
-            transcript = drop_words(clip.transcript, seconds, material.facts.duration_s)
-            return replace(clip, transcript=transcript, alteration=replace(plain, seconds=seconds))
-        if call.places is not None:
+        if call.operator == EXCHANGE and exchange is not None:
+            heard = (text for name, text in exchange.heard.items() if name in call.parts)
+            transcript = next(heard, clip.transcript)
+            return replace(clip, transcript=transcript, alteration=replace(plain, exchanged=call.parts))
+        if call.operator == FREEZE:
+            transcript = drop_words(clip.transcript, call.seconds, material.facts.duration_s)
+            return replace(clip, transcript=transcript, alteration=replace(plain, seconds=call.seconds))
+        if call.kind == "unit":
             form = self._task.explanation
-            region = Cells(form.evidence.grid.rows, form.evidence.grid.columns, call.places)
+            region = Cells(form.evidence.grid.rows, form.evidence.grid.columns, call.cells)
             operator = next(name for name in OPERATORS if name == call.operator)
             return replace(clip, alteration=replace(plain, region=region, operator=operator))
         return replace(clip, alteration=plain)

@@ -15,7 +15,7 @@ from typing import IO, Any, Literal, TypeVar
 from ingest.confined.guard import remove, take_back
 from ingest.record.seal import seal
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 IMAGES, MANIFEST, RUN = "images", "manifest.json", "run.json"
 RECORD_BYTES = 4 << 20
 """Space reserved for what is written at the end of every run: log, `run.json`, manifest."""
@@ -23,7 +23,10 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 PATIENCE_S = 5.0
 PAUSE_S = 0.05
 OWN_FILES = frozenset(
-    ("predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl", RUN, "log.txt", "model_output.txt")
+    (
+        *("predictions.csv", "explanations.jsonl", "clips.jsonl", "repeats.jsonl", "probes.jsonl"),
+        *(RUN, "log.txt", "model_output.txt"),
+    )
 )
 
 T = TypeVar("T")

@@ -1,7 +1,7 @@
 """Check determinism: some clips are asked again, in a fresh process and in a different order.
 
-Differences are reported, never penalised. They also reveal a model that keeps state between clips. Altered copies have
-their own check (`probes/repeats.py`).
+Different predictions are reported, never penalised. They also reveal a model that keeps state between clips.
+Explanations are only recorded here. Altered copies have their own check (`probes/plan.py`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from ingest.media.clip import ClipSource
 
-SHARE = 0.02
-FEWEST = 2
-MOST = 10
+SHARE = 0.05
+FEWEST = 4
+MOST = 20
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Determinism:
 def choose(clips: Sequence[ClipSource], seed: int) -> list[ClipSource]:
     """Return the clips to ask again, in an order that does not depend on that of `clips`.
 
-    These are 2 % of the clips, at least 2 and at most 10, drawn by a keyed hash, so that a model cannot know them.
+    These are 5 % of the clips, at least 4 and at most 20, drawn by a keyed hash, so that a model cannot know them.
     """
     count = min(len(clips), MOST, max(FEWEST, math.ceil(SHARE * len(clips))))
     chosen = sorted(clips, key=lambda clip: _rank(seed, clip.clip_id))[:count]

@@ -15,6 +15,8 @@ from ingest.settings import Target
 
 PROBES = "probes.jsonl"
 """The file of the second pass."""
+REPEATS = "repeats.jsonl"
+"""The file of clips that were asked again as in the first pass."""
 PATIENCE_S = 1.0
 
 
@@ -42,10 +44,16 @@ class Results:
         with self._writing:
             self._add_clip(clip_id, status, seconds, problems)
 
-    def begin_probes(self) -> None:
-        """Create the empty record of the second pass."""
+    def begin(self, name: str) -> None:
+        """Create the empty file of the second pass, or of the repeats."""
         with self._writing:
-            self._append(PROBES, "")
+            self._append(name, "")
+
+    def add_repeat(self, clip_id: str, prediction: dict[str, float] | None, explanation: Told | None) -> None:
+        """Record what was answered to a clip that was asked again; None is an invalid answer."""
+        told = None if explanation is None else explanation.record()
+        with self._writing:
+            self._append(REPEATS, _json_line({"clip_id": clip_id, "prediction": prediction, "explanation": told}))
 
     def add_probe(self, record: dict[str, Any]) -> None:
         """Record one call of the second pass."""

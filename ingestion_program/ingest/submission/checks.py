@@ -26,7 +26,7 @@ PROGRAM = Path(__file__).resolve().parents[2]
 # Files that the programs write, and files that older challenges asked for.
 RESULTS = frozenset({
     "clips.jsonl", "detailed_results.html", "explanations.jsonl", "manifest.json", "prediction.pkl", "predictions.csv",
-    "predictions.pkl", "probes.jsonl", "run.json", "scores.json", "scores.txt",
+    "predictions.pkl", "probes.jsonl", "repeats.jsonl", "run.json", "scores.json", "scores.txt",
 })  # fmt: skip
 INSTALLERS = frozenset({
     "dockerfile", "environment.yaml", "environment.yml", "pipfile", "poetry.lock", "pyproject.toml", "requirements.txt",

@@ -13,7 +13,7 @@ from ingest.record.folder import MANIFEST, RUN
 from ingest.record.seal import is_sealed
 from ingest.schema import brief
 
-SAME = ("task", "data_sha256", "settings_sha256", "program_version")
+SAME = ("format_version", "task", "data_sha256", "settings_sha256", "program_version")
 """What of `run.json` must be as a run of this phase would write it."""
 LARGEST_MANIFEST = 64 << 20
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.known_causes import map_agreement
+from score.measure.ranks import above_chance_auc
 from score.read.output.explanation_record import Explanation
 from score.read.reference.known import Observation
 
@@ -42,7 +42,7 @@ def clip_plausibility(
                 continue
             defined[clip, part] = 1
             if weights is not None:
-                values[clip, part] = map_agreement(weights.ravel(), mask)
+                values[clip, part] = above_chance_auc(weights.ravel(), mask)
     return values, defined
 
 

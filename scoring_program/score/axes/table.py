@@ -5,16 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.cue_claims import clip_claims
-from score.axes.effects import Effects, evaluated_targets, measure_effects
-from score.axes.faithfulness import Agreement, agreement, faithfulness
-from score.axes.known_causes import PART_WEIGHTS, clip_known_causes
+from score.axes.cue_claims import claim_sums
+from score.axes.effects import Effects, evaluated_targets, importance, measure_effects
+from score.axes.faithfulness import KINDS, faithfulness
+from score.axes.known_causes import PART_WEIGHTS, PARTS, cause_sums
 from score.axes.plausibility import clip_plausibility
+from score.axes.repeats import Repeatability, counted, repeatability
 from score.axes.text import TextNumbers, clip_text, specificity
 from score.axes.total import credited_skill, explanation_total, power_mean
+from score.measure.order import order_skill
 from score.measure.sums import Sums
 from score.read.outcomes import Outcomes
-from score.read.output.probe_record import HIDDEN
 from score.read.reference.known import Causes
 from score.settings import Settings
 from score.text.reading import Readings, read_claims
@@ -32,17 +33,19 @@ class AxisSums(Sums):
     covered: Array
     """(rows, 1) clips with a valid text."""
     faithfulness_space: Array
-    """(rows, 2) agreement of the effects with a clip's own map and with those of others, in [-1, 1] a clip."""
+    """(rows, 4 + p) agreement of maps and measured effects, see ``order.order_sums``."""
     faithfulness_time: Array
-    """(rows, 2) the same in time."""
+    """(rows, 4 + p) the same in time."""
     cue_claims: Array
-    """(rows, 1) in [-1.25, 1.25] a clip."""
+    """(rows, 2) value times weight, in [-1, 1] times the weight, and weight."""
     predicted_well: Array
     """(rows, 1) clips whose prediction passes the gate of known causes."""
-    cause_value: Array
-    """(rows, 3) agreement with known causes by cue, space and time, in [-1, 1] a clip; 0 where the gate fails."""
-    cause_defined: Array
-    """(rows, 3) clips that pass the gate and have causes of that kind."""
+    cause_cue: Array
+    """(rows, 4 + p) agreement of claims and known causes, see ``order.order_sums``; 0 where the gate fails."""
+    cause_space: Array
+    """(rows, 4 + p) the same for maps."""
+    cause_time: Array
+    """(rows, 4 + p) the same for timelines."""
     text: Array
     """(rows, 1) in [0, 1] a clip."""
     between: Array
@@ -73,11 +76,12 @@ class ClipAxes:
     """n rows of addends."""
     readings: Readings
     effects: Effects
-    maps: dict[str, Agreement]
-    """By kind, ``space`` and ``time``: how the maps agree with the effects."""
     text: TextNumbers
+    repeats: Repeatability
     target: NDArray[np.int64]
     """(n,) number of each clip's evaluated target."""
+    importance: Array
+    """(k,) weight of each target in a joint effect."""
 
 
 def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: Array, constant: Array) -> ClipAxes:
@@ -92,27 +96,30 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     vocabulary = settings.explanation.vocabulary
     main = settings.names.index(settings.main_target)
     target = evaluated_targets(outcomes.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
-    effects = measure_effects(outcomes.probes, prediction, (low, span), target, vocabulary)
+    effects = measure_effects(outcomes.probes, (low, span), target, main, vocabulary)
     readings = read_claims(outcomes.explanations, settings)
-    maps = {kind: agreement(outcomes.explanations, effects, kind) for kind in HIDDEN}
-    error = credited_error(truth, prediction, effects)
+    repeats = repeatability(outcomes, effects, settings)
+    maps = {kind: faithfulness(outcomes.explanations, effects, kind) for kind in KINDS}
+    if outcomes.no_yardstick:
+        maps = dict.fromkeys(maps, np.zeros((len(target), 4)))
+    error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
     well = error[np.arange(len(error)), target] < settings.explanation.gate
-    causes, has_causes = cause_agreement(outcomes, readings.claims, target, vocabulary)
+    causes = cause_agreement(outcomes, readings.claims, target, settings)
     told = clip_text(outcomes.explanations, readings, prediction, (effects.twins, effects.twin_asked), settings)
     plausible, pointed = np.zeros((len(error), 2)), np.zeros((len(error), 2))
     if outcomes.known.observations is not None:
         plausible, pointed = clip_plausibility(outcomes.clip_ids, outcomes.explanations, outcomes.known.observations)
     reference = np.array([settings.skill_reference.get(name, 0.0) for name in settings.names]) / span
+    share = {"cue": repeats.claims, "space": repeats.space, "time": repeats.time}
     table = AxisSums(
         clips=np.ones((len(error), 1)),
         covered=_column([explanation.text_ok for explanation in outcomes.explanations]),
-        faithfulness_space=maps["space"].columns,
-        faithfulness_time=maps["time"].columns,
-        cue_claims=_column(clip_claims(readings.claims, effects, target)),
+        faithfulness_space=counted(maps["space"], repeats.space),
+        faithfulness_time=counted(maps["time"], repeats.time),
+        cue_claims=counted(claim_sums(readings.claims, effects, target), repeats.claims),
         predicted_well=_column(well),
-        cause_value=causes * well[:, None],
-        cause_defined=has_causes * well[:, None],
-        text=_column(told.good),
+        **{f"cause_{part}": counted(causes[part], share[part]) * well[:, None] for part in PARTS},
+        text=_column(told.good) * repeats.text,
         between=_column(np.nan_to_num(told.between)),
         between_defined=_column(~np.isnan(told.between)),
         within=_column(np.nan_to_num(told.within)),
@@ -123,22 +130,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
         baseline_error=np.abs(truth - constant),
         reference_error=np.broadcast_to(reference, truth.shape),
     )
-    return ClipAxes(table, readings, effects, maps, told, target)
-
-
-def credited_error(truth: Array, prediction: Array, effects: Effects) -> Array:
-    """Absolute error of the predictions behind the skill factor: those for the jittered originals.
-
-    Effects are measured against these answers. If the first pass counted instead, a model could predict with one
-    function and be tested on another, simpler one.
-
-    `truth`: (n, k) labels on the unit scale. `prediction`: (n, k) predictions of the first pass on the unit scale; NaN
-    for a failed clip. Returns (n, k) >= 0; 1 if either call failed; that of the first pass if the original was not
-    reached in the second.
-    """
-    tested = np.where(np.isnan(effects.original), prediction, effects.original)
-    failed = np.isnan(prediction) | effects.original_failed[:, None]
-    return np.where(failed, 1.0, np.abs(truth - tested))
+    return ClipAxes(table, readings, effects, told, repeats, target, importance(len(settings.targets), main))
 
 
 def _column(values: object) -> Array:
@@ -146,18 +138,19 @@ def _column(values: object) -> Array:
 
 
 def cause_agreement(
-    outcomes: Outcomes, claims: Array, target: NDArray[np.int64], vocabulary: tuple[str, ...]
-) -> tuple[Array, Array]:
-    """Compare explanations with the known causes of their clips, as `clip_known_causes`; all 0 without causes.
+    outcomes: Outcomes, claims: Array, target: NDArray[np.int64], settings: Settings
+) -> dict[str, Array]:
+    """Compare explanations with the known causes of their clips, as `cause_sums`; all 0 without causes.
 
     `claims`: (n, k, v) claims. `target`: (n,) the target on which each clip is judged.
     """
     known: Causes | None = outcomes.known.causes
     if known is None:
-        return np.zeros((len(target), 3)), np.zeros((len(target), 3))
+        return {part: np.zeros((len(target), 4)) for part in PARTS}
     causes = [known.clips[clip_id] for clip_id in outcomes.clip_ids]
-    grid = (known.rows, known.columns)
-    return clip_known_causes(outcomes.explanations, claims, causes, grid, target, vocabulary)
+    shares = importance(len(settings.targets), settings.names.index(settings.main_target))
+    grid, vocabulary = (known.rows, known.columns), settings.explanation.vocabulary
+    return cause_sums(outcomes.explanations, claims, causes, grid, target, shares, vocabulary)
 
 
 def explains_nothing(table: AxisSums) -> AxisSums:
@@ -175,10 +168,9 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
     """
     clips = sums.clips[:, 0]
     axes = {
-        name: np.clip(faithfulness(*(getattr(sums, name) / clips[:, None]).T), 0, 1)
-        for name in ("faithfulness_space", "faithfulness_time")
+        name: np.clip(order_skill(getattr(sums, name)), 0, 1) for name in ("faithfulness_space", "faithfulness_time")
     }
-    axes["cue_claims"] = np.clip(sums.cue_claims[:, 0] / clips, 0, 1)
+    axes["cue_claims"] = np.clip(_mean(*np.split(sums.cue_claims, 2, axis=1))[:, 0], 0, 1)
     between = _mean(sums.between, sums.between_defined)[:, 0]
     within = np.where(sums.within_defined[:, 0] > 0, _mean(sums.within, sums.within_defined)[:, 0], 1.0)
     axes["text"] = sums.text[:, 0] / clips * specificity(between, within)
@@ -186,7 +178,8 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
     coverage = sums.covered[:, 0] / clips
     skill = credited_skill(sums.error, sums.baseline_error, sums.reference_error)
     mean = power_mean(axes, settings.explanation, frozenset() if causes else _NEEDS_CAUSES)
-    plausible = _of_defined(sums.plausible, sums.plausible_defined, np.array([0.5, 0.5]))
+    pointed = sums.plausible_defined
+    plausible = _of_defined(_mean(sums.plausible, pointed), pointed > 0, np.array([0.5, 0.5]))
     return axes | {
         "explanation": np.clip(explanation_total(coverage, skill, mean), 0, 100),
         "coverage": coverage,
@@ -197,15 +190,16 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
 def _known_causes(sums: AxisSums) -> Array:
     """Agreement on well-predicted clips, times their share, so that the rule must be learnt first."""
     share = sums.predicted_well[:, 0] / sums.clips[:, 0]
-    return share * _of_defined(sums.cause_value, sums.cause_defined, PART_WEIGHTS)
+    parts = [getattr(sums, f"cause_{part}") for part in PARTS]
+    values = np.stack([order_skill(part) for part in parts], axis=1)
+    return share * _of_defined(values, np.stack([part[:, 1] > 0 for part in parts], axis=1), PART_WEIGHTS)
 
 
 def _mean(values: Array, counts: Array) -> Array:
     return np.asarray(np.where(counts > 0, values / np.where(counts > 0, counts, 1.0), 0.0))
 
 
-def _of_defined(values: Array, counts: Array, weights: Array) -> Array:
+def _of_defined(values: Array, defined: NDArray[np.bool_], weights: Array) -> Array:
     """Weighted mean of the parts, each at least 0 (chance); parts that no clip has are left out."""
-    parts = np.clip(_mean(values, counts), 0, 1)
-    used = weights * (counts > 0)
-    return _mean((used * parts).sum(axis=1), used.sum(axis=1))
+    used = weights * defined
+    return _mean((used * np.clip(values, 0, 1)).sum(axis=1), used.sum(axis=1))

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Effects
-from score.axes.faithfulness import marked
+from score.axes.faithfulness import KINDS, marks
 from score.read.output.explanation_record import Explanation
-from score.read.output.probe_record import HIDDEN
 
 FEWEST = 5
 """Fewest clips that a rank needs for a comparison."""
@@ -61,18 +60,18 @@ class RankCurve:
 
 def rank_curves(explanations: Sequence[Explanation], effects: Effects) -> tuple[RankCurve, ...]:
     """Return the curves in space and in time."""
-    return tuple(RankCurve(kind, _ranks(kind, explanations, effects)) for kind in HIDDEN)
+    return tuple(RankCurve(kind, _ranks(kind, explanations, effects)) for kind in KINDS)
 
 
 def _ranks(kind: str, explanations: Sequence[Explanation], effects: Effects) -> tuple[Rank, ...]:
     by_rank: dict[int, list[float]] = {}
-    for explanation, hidden in zip(explanations, effects.hidden[kind], strict=True):
-        weights = marked(explanation, kind, hidden.places)
-        if weights is None or hidden.failed:
+    for clip, explanation in enumerate(explanations):
+        units = effects.of(clip, kind)
+        weights = marks(explanation, kind, units)
+        if weights is None or effects.failed[clip]:
             continue
-        order = np.argsort(-weights, kind="stable")
-        for rank, place in enumerate(order, 1):
-            by_rank.setdefault(rank, []).append(float(hidden.changes[place]))
+        for rank, place in enumerate(np.argsort(-weights, kind="stable"), 1):
+            by_rank.setdefault(rank, []).append(units[place].effect)
     return tuple(_rank(number, np.array(changes)) for number, changes in sorted(by_rank.items()))
 
 

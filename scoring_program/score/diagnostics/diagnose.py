@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Effects
-from score.axes.ranks import correlation
-from score.axes.table import ClipAxes
+from score.axes.repeats import Repeatability
+from score.axes.table import AxisSums, ClipAxes
 from score.axes.text import TextNumbers
 from score.diagnostics.by_rank import RankCurve
 from score.diagnostics.reaction import LARGE, ReactionSize
+from score.measure.order import agreement, yardstick
+from score.measure.ranks import correlation
 from score.read.output.explanation_record import Explanation
 from score.text import readability
 from score.text.reading import Readings
@@ -40,6 +42,8 @@ def diagnose(
     """Gather the diagnostics of a run, its rank curves and reaction size among them; none depends on a label."""
     return (
         *_of_probes(axes.effects),
+        *_of_yardsticks(axes.table),
+        *_of_repeats(axes.repeats),
         *_of_ranks(curves),
         *_of_reaction(reaction),
         *_of_maps(explanations, axes.effects),
@@ -77,10 +81,6 @@ def _mean(values: Iterable[float]) -> float | None:
 def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
     share = effects.answered / effects.asked if effects.asked else None
     yield Diagnostic("Altered copies answered", share, "share", "Share of calls on altered copies with a valid answer.")
-    floor = float(effects.floor.mean()) if effects.asked else None
-    yield Diagnostic(
-        "Noise floor", floor, "range", "Difference between two answers to the same clip after a slight jitter."
-    )
     repeated = None if effects.repeated is None else float(effects.repeated.max())
     yield Diagnostic(
         "Altered copies asked twice",
@@ -88,6 +88,25 @@ def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
         "range",
         "Largest difference between two processes' answers to one altered copy; smaller effects are ignored.",
     )
+
+
+def _of_yardsticks(table: AxisSums) -> Iterable[Diagnostic]:
+    everything = table.weighted(np.ones((1, len(table.clips))))
+    for kind, sums in (("space", everything.faithfulness_space), ("time", everything.faithfulness_time)):
+        if sums[0, 2] > 0:
+            meaning = "Gini correlation of the explanations and the measured effects: 1 is the exact order."
+            yield Diagnostic(f"Agreement, {kind}", float(agreement(sums)[0]), "correlation", meaning)
+            meaning = (
+                "What the best single order of the kinds of parts would get on all clips; it is computed from effects."
+            )
+            yield Diagnostic(f"Always so, {kind}", float(yardstick(sums)[0]), "correlation", meaning)
+
+
+def _of_repeats(repeats: Repeatability) -> Iterable[Diagnostic]:
+    shares = {"map": repeats.space, "timeline": repeats.time, "claims": repeats.claims, "text": repeats.text}
+    for name, share in shares.items():
+        meaning = "Share that repeats in a fresh process and another order; the rest does not count."
+        yield Diagnostic(f"Repeats, {name}", share if repeats.clips else None, "share", meaning)
 
 
 def _of_ranks(curves: Iterable[RankCurve]) -> Iterable[Diagnostic]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from score.axes.effects import Effects
 from score.text.reading import Readings
 
+Array = NDArray[np.float64]
+
 LARGE = 1.5
 """Reaction size from which the submission's code deserves a look.
 
@@ -35,18 +37,18 @@ class ReactionSize:
         return None if self.value is None else self.value >= LARGE
 
 
-def reaction_size(effects: Effects, readings: Readings, target: NDArray[np.int64]) -> ReactionSize:
+def reaction_size(effects: Effects, readings: Readings, shares: Array) -> ReactionSize:
     """Compare the effects of hiding with the claims, over the clips that have both.
 
     The effect of a clip is the sum over all parts of its picture. Its claims are the submitted contributions of visible
     cues; signs stated in a text have no size. A sum of claims below the smallest effect that counts is raised to it.
 
-    `target`: (n,) each clip's evaluated target.
+    `shares`: (k,) weight of each target in a joint effect.
     """
-    sums = np.array([hidden.changes.sum() if hidden.places else np.nan for hidden in effects.hidden["space"]])
-    claimed = readings.seen[np.arange(len(target)), target]
+    units = [effects.of(clip, "space") for clip in range(len(readings.seen))]
+    sums = np.array([sum(unit.effect for unit in found) if found else np.nan for found in units])
+    claimed = readings.seen @ shares
     both = ~np.isnan(sums) & ~np.isnan(claimed)
     if both.sum() < FEWEST:
         return ReactionSize(None)
-    effect = sums[both].mean()
-    return ReactionSize(float(effect / max(claimed[both].mean(), effects.epsilon[both].mean())))
+    return ReactionSize(float(sums[both].mean() / max(claimed[both].mean(), effects.joint_epsilon)))

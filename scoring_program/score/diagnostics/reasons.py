@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from score.axes.table import ClipAxes, cause_agreement
+from score.measure.order import agreement
 from score.read.outcomes import Outcomes
 from score.settings import Settings
 
@@ -52,12 +53,12 @@ def right_reasons(outcomes: Outcomes, axes: ClipAxes, settings: Settings) -> Rig
     """
     main = settings.names.index(settings.main_target)
     target = np.full(len(axes.target), main)
-    values, defined = cause_agreement(outcomes, axes.readings.claims, target, settings.explanation.vocabulary)
-    known = defined[:, 0] > 0
+    sums = cause_agreement(outcomes, axes.readings.claims, target, settings)["cue"]
+    known = sums[:, 1] > 0
     if not known.any():
         return None
     right = axes.table.error[known, main] < settings.explanation.gate
-    grounded = values[known, 0] >= GROUNDED
+    grounded = agreement(sums[known]) >= GROUNDED
     return RightReasons(
         right_grounded=int((right & grounded).sum()),
         right_ungrounded=int((right & ~grounded).sum()),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.table import ClipAxes
+from score.measure.order import agreement, yardstick
 from score.read.output.explanation_record import Explanation
 
 Share = float | None
@@ -28,12 +29,12 @@ class Shortfalls:
     """Without any claim in evidence or text."""
     space_reversed: Share
     """Of the clips whose map was tested: it ranks what changed the prediction no higher than the rest."""
-    space_foreign: Share
-    """Of these clips: the average map of the other clips agrees as well with the effects."""
+    space_usual: Share
+    """Of these clips: one order for all clips agrees as well with the effects."""
     time_reversed: Share
     """As ``space_reversed``, in time."""
-    time_foreign: Share
-    """As ``space_foreign``, in time."""
+    time_usual: Share
+    """As ``space_usual``, in time."""
     wrong_sign: Share
     """Of the tested claims: the prediction moved the other way."""
     no_effect: Share
@@ -67,10 +68,10 @@ def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predict
         no_space=_share([one.space is None for one in explanations], predicted),
         no_time=_share([one.time is None for one in explanations], predicted),
         no_claims=_share(~(axes.readings.claims != 0).any(axis=(1, 2)), predicted),
-        space_reversed=_not_above(axes, "space", others=False),
-        space_foreign=_not_above(axes, "space", others=True),
-        time_reversed=_not_above(axes, "time", others=False),
-        time_foreign=_not_above(axes, "time", others=True),
+        space_reversed=_not_above(axes.table.faithfulness_space, always=False),
+        space_usual=_not_above(axes.table.faithfulness_space, always=True),
+        time_reversed=_not_above(axes.table.faithfulness_time, always=False),
+        time_usual=_not_above(axes.table.faithfulness_time, always=True),
         wrong_sign=_share(moved & (np.sign(claimed) != np.sign(np.nan_to_num(edited))), tried),
         no_effect=_share(~moved, tried),
         silent=_share(claimed == 0, ~np.isnan(edited) & moved),
@@ -92,7 +93,6 @@ def _mean(values: NDArray[np.float64]) -> Share:
     return float(found.mean()) if found.size else None
 
 
-def _not_above(axes: ClipAxes, kind: str, *, others: bool) -> Share:
-    maps = axes.maps[kind]
-    tried = np.array([len(hidden.places) > 1 and not hidden.failed for hidden in axes.effects.hidden[kind]], dtype=bool)
-    return _share(maps.own <= (maps.others if others else 0.0), tried)
+def _not_above(sums: NDArray[np.float64], *, always: bool) -> Share:
+    least = yardstick(sums.sum(axis=0, keepdims=True))[0] if always else 0.0
+    return _share(agreement(sums) <= least, sums[:, 2] > 0)

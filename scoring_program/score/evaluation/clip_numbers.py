@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.faithfulness import clip_faithfulness, marked
+from score.axes.effects import Unit
+from score.axes.faithfulness import KINDS, marks
+from score.axes.known_causes import PART_WEIGHTS, PARTS
 from score.axes.table import AxisSums, ClipAxes
+from score.measure.order import clip_skill
 from score.read.outcomes import Outcomes
 from score.read.output.explanation_record import Explanation
-from score.read.output.probe_record import HIDDEN
 from score.settings import AxisWeights, Settings
 from score.text.reading import Triple
 
@@ -19,17 +21,17 @@ LABEL_FREE = ("faithfulness_space", "faithfulness_time", "cue_claims", "text")
 
 
 @dataclass(frozen=True)
-class HiddenNumbers:
-    """One part hidden in a clip."""
+class UnitNumbers:
+    """One unit of a clip, as its map or timeline marks it."""
 
-    places: tuple[int, ...]
-    """Cells or seconds, ascending."""
-    parts: tuple[str, ...]
-    """Names of the exchanged parts; empty without an exchange."""
+    unit: Unit
     weight: float
-    """Mean weight of the clip's map there, >= 0."""
-    change: float | None
-    """Absolute change caused by hiding it; None without a valid answer."""
+    """Mean weight of the clip's map or timeline there, >= 0."""
+
+    @property
+    def effect(self) -> float | None:
+        """Joint effect on all targets, on the unit scale, >= 0; None without a valid answer."""
+        return _known(self.unit.effect)
 
 
 @dataclass(frozen=True)
@@ -38,19 +40,19 @@ class ClipNumbers:
 
     target: int
     space: float
-    """Faithfulness in space, in [-1.5, 1.5]."""
+    """Faithfulness in space, in [-1, 1]."""
     time: float
-    """Faithfulness in time, in [-1.5, 1.5]."""
+    """Faithfulness in time, in [-1, 1]."""
     claims: float
-    """Cue claims, in [-1.25, 1.25]."""
+    """Cue claims, in [-1, 1]."""
     text: float
     """Text without its specificity, in [0, 1]."""
     causes: float | None
     """Agreement with known causes, in [-1, 1]; None if the clip fails the gate. It depends on the label."""
     held: float
     """Mean of the four values above that do not depend on labels, weighted as in the total, in [-1, 1]."""
-    hidden: Mapping[str, tuple[HiddenNumbers, ...]]
-    """Hidden parts by kind, highest weight first; kinds without hidden parts are left out."""
+    units: Mapping[str, tuple[UnitNumbers, ...]]
+    """By ``space`` and ``time``: units, highest weight first; a kind without any is left out."""
     edited: Mapping[str, float | None]
     """By cue: how much lower the prediction is without it; None without a valid answer."""
     claimed: Mapping[str, float]
@@ -86,8 +88,9 @@ def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
 
 def label_free(table: AxisSums) -> NDArray[np.float64]:
     """Return (n, 4) what each clip adds to the axes of LABEL_FREE."""
-    maps = (clip_faithfulness(columns) for columns in (table.faithfulness_space, table.faithfulness_time))
-    return np.column_stack([*maps, table.cue_claims[:, 0], table.text[:, 0]])
+    maps = (clip_skill(sums) for sums in (table.faithfulness_space, table.faithfulness_time))
+    value, weight = table.cue_claims.T
+    return np.column_stack([*maps, np.where(weight > 0, value / np.where(weight > 0, weight, 1), 0), table.text[:, 0]])
 
 
 def _numbers(
@@ -96,7 +99,8 @@ def _numbers(
     calls, explanation = counted.probes[row], counted.explanations[row]
     table, effects, target = axes.table, axes.effects, int(axes.target[row])
     vocabulary = settings.explanation.vocabulary
-    parts = table.cause_defined[row]
+    causes = [getattr(table, f"cause_{part}") for part in PARTS]
+    shares = PART_WEIGHTS * [part[row, 1] > 0 for part in causes]
     values = dict(zip(LABEL_FREE, judged[0].tolist(), strict=True))
     return ClipNumbers(
         target=target,
@@ -104,9 +108,9 @@ def _numbers(
         time=values["faithfulness_time"],
         claims=values["cue_claims"],
         text=values["text"],
-        causes=float(table.cause_value[row].sum() / parts.sum()) if parts.any() else None,
+        causes=float(shares @ [clip_skill(part)[row] for part in causes] / shares.sum()) if shares.any() else None,
         held=judged[1],
-        hidden={kind: found for kind in HIDDEN if (found := _hidden(row, explanation, axes, kind))},
+        units={kind: found for kind in KINDS if (found := _units(row, explanation, axes, kind))},
         edited={
             call.cue: _known(effects.edited[row, vocabulary.index(call.cue)])
             for call in calls
@@ -121,15 +125,12 @@ def _numbers(
     )
 
 
-def _hidden(row: int, explanation: Explanation, axes: ClipAxes, kind: str) -> tuple[HiddenNumbers, ...]:
-    hidden = axes.effects.hidden[kind][row]
-    weights = marked(explanation, kind, hidden.places)
+def _units(row: int, explanation: Explanation, axes: ClipAxes, kind: str) -> tuple[UnitNumbers, ...]:
+    units = axes.effects.of(row, kind)
+    weights = marks(explanation, kind, units)
     if weights is None:
         return ()
-    return tuple(
-        HiddenNumbers(hidden.places[at], hidden.parts[at], float(weights[at]), _known(hidden.changes[at]))
-        for at in np.argsort(-weights, kind="stable")
-    )
+    return tuple(UnitNumbers(units[at], float(weights[at])) for at in np.argsort(-weights, kind="stable"))
 
 
 def _known(change: float) -> float | None:

@@ -147,7 +147,7 @@ def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxe
         axes=axes.table,
         has_causes=outcomes.known.causes is not None,
         reasons=right_reasons(outcomes, axes, settings),
-        reaction=reaction_size(axes.effects, axes.readings, axes.target),
+        reaction=reaction_size(axes.effects, axes.readings, axes.importance),
     )
     return scores, axes, moments(truth, np.broadcast_to(constant, truth.shape), constant)
 

@@ -7,14 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from score.errors import Problem, wrong
+from score.measure.noise import pass_difference, repeated_difference
 from score.messages.audience import Audience
-from score.read.outcomes import Outcomes
+from score.read.outcomes import FEWEST_PEOPLE, Outcomes
 from score.read.output.results import Results
 from score.text.protected import Named, attributes, named_attributes
 
 FOR_YOU = "For you"
 FOR_ORGANISERS = "For the organisers"
+PASSES_DIFFER = 0.02
+"""Mean difference of the two passes, of a range, that jitter does not explain."""
 _MOST_LINES = 50
 _CONSEQUENCES = frozenset({"restarts_used_up"})
 """Codes of problems that follow from other errors."""
@@ -39,11 +44,28 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
             if audience.open and clip_id not in shown.where:
                 shown = replace(shown, where=" · ".join(part for part in (f"clip {clip_id}", shown.where) if part))
             kinds.setdefault((shown.code, shown.stage, shown.severity, shown.fault), []).append(shown)
-    run = of_problems(
-        (*results.run.problems, *results.warnings, *outcomes.warnings, *_protected(outcomes, audience)), audience
-    )
+    found = (*_passes(results, outcomes), *_yardstick(outcomes), *_protected(outcomes, audience))
+    run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *found), audience)
     clips = (replace(audience.problem(group[0]), count=len(group)) for group in kinds.values())
     return _sorted((*run, *clips))
+
+
+def _passes(results: Results, outcomes: Outcomes) -> Iterable[Problem]:
+    """Warn of predictions of the two passes that differ by more than the jitter between them explains."""
+    nothing = np.full(outcomes.prediction.shape[1], np.nan)
+    first = np.array([results.predictions.get(clip_id, nothing) for clip_id in outcomes.clip_ids])
+    repeated = repeated_difference(outcomes.probes, outcomes.span)
+    most = max(PASSES_DIFFER, 0.0 if repeated is None else 2 * float(repeated.max()))
+    differs = float((pass_difference(first, outcomes.prediction) / outcomes.span).max())
+    if differs > most:
+        found = f"predictions of the two passes that differ by {differs:.2g} of the range in the mean of all clips"
+        yield wrong("passes_differ", "predict", found, f"at most {most:.2g}: the passes differ by an invisible jitter")
+
+
+def _yardstick(outcomes: Outcomes) -> Iterable[Problem]:
+    if found := outcomes.no_yardstick:
+        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, maps and timelines are not scored"
+        yield wrong("yardstick_missing", "altered copies", found, expected)
 
 
 def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:

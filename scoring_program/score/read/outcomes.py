@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from score.errors import OrganiserError, Problem, wrong
 from score.read.output.explanation_record import NO_EXPLANATION, Explanation
-from score.read.output.probe_record import ProbeCall
+from score.read.output.probe_record import ProbeCall, original_failed, original_of
+from score.read.output.records import Repeat
 from score.read.output.results import Results
 from score.read.reference.known import NOTHING_KNOWN, Known
 from score.read.reference.labels import Reference
 from score.settings import Settings
 
+FEWEST_PEOPLE = 4
+"""Fewest people, or source videos, from which what is always so can be told."""
 WORST = ("failed", "not_reached", "missing")
 """Statuses that are scored with the worst value; ``missing`` means that the run has no usable record of the clip."""
 
@@ -30,13 +33,22 @@ class Outcomes:
     explanations: tuple[Explanation, ...]
     """n explanations; an empty one for a clip that is not ok."""
     prediction: NDArray[np.float64]
-    """(n, k) predictions in the targets' ranges; NaN for a clip that is not ok."""
+    """(n, k) predictions in the targets' ranges; NaN for a clip that is not ok.
+
+    They are those for the jittered originals of the second pass, where it reached the clip. Effects are measured
+    against these answers. If the first pass counted instead, a model could predict with one function and be tested on
+    another.
+    """
+    span: NDArray[np.float64]
+    """(k,) width of each target's range."""
     truth: NDArray[np.float64]
     """(n, k) labels."""
     sources: NDArray[np.int64]
     """(n,) number of each clip's source."""
     probes: tuple[tuple[ProbeCall, ...], ...]
-    """n lists of the calls of the second pass; none for a clip that is not ok."""
+    """n lists of the calls of the second pass; none for a clip that the first one failed."""
+    repeats: tuple[Repeat | None, ...]
+    """n answers of a fresh process to the plain clip; None for a clip that was not asked again."""
     known: Known
     """What the organiser knows besides the labels."""
     warnings: tuple[Problem, ...]
@@ -58,7 +70,18 @@ class Outcomes:
             truth=self.truth[kept],
             sources=self.sources[kept],
             probes=tuple(self.probes[number] for number in kept),
+            repeats=tuple(self.repeats[number] for number in kept),
         )
+
+    @property
+    def no_yardstick(self) -> str:
+        """Why what is always so cannot be told from what was tested; empty if it can, or if nothing was tested."""
+        tested = [clip for clip, calls in enumerate(self.probes) if any(call.kind == "unit" for call in calls)]
+        people = len(set(self.sources[tested].tolist()))
+        kinds = {call.unit for calls in self.probes for call in calls if call.kind == "unit"}
+        if not tested or (people >= FEWEST_PEOPLE and len(kinds) > 1):
+            return ""
+        return f"units of {people} people and {len(kinds)} kinds"
 
     @property
     def failed(self) -> int:
@@ -86,16 +109,24 @@ def join(results: Results, reference: Reference, settings: Settings, known: Know
     if set(statuses) == {"unreadable"}:
         problem = wrong("clips_undecodable", "clips", "none that can be decoded", "readable clips")
         raise OrganiserError("No clip of this phase can be decoded.", [problem])
+    ran = [status == "ok" for status in statuses]
+    probes = tuple(results.probes.get(one, ()) if ok else () for one, ok in zip(reference.clip_ids, ran, strict=True))
+    # A model that fails when it is tested has no prediction that could be explained.
+    statuses = tuple("failed" if original_failed(calls) else one for one, calls in zip(statuses, probes, strict=True))
     good = [(clip_id, status == "ok") for clip_id, status in zip(reference.clip_ids, statuses, strict=True)]
     nothing = (float("nan"),) * len(settings.targets)
+    first = np.array([results.predictions[one] if ok else nothing for one, ok in good])
+    tested = np.array([original_of(calls) or nothing for calls in probes])
     return Outcomes(
         clip_ids=reference.clip_ids,
         statuses=statuses,
         explanations=tuple(results.explanations.get(one, NO_EXPLANATION) if ok else NO_EXPLANATION for one, ok in good),
-        prediction=np.array([results.predictions[one] if ok else nothing for one, ok in good]),
+        prediction=np.where(np.isnan(tested), first, tested),
+        span=np.array([target.maximum - target.minimum for target in settings.targets]),
         truth=reference.truth,
         sources=reference.sources,
-        probes=tuple(results.probes.get(one, ()) if ok else () for one, ok in good),
+        probes=probes,
+        repeats=tuple(results.repeats.get(one) if ok else None for one, ok in good),
         known=known,
         warnings=tuple(_warnings(statuses, results)),
     )

@@ -9,15 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .additive import AdditiveModel
-from .features import EVENTS, Reading, calmed
+from .features import EVENTS, Reading
 from .picture import TRACKS, FaceTracks
+from .speech import telling_moments
 
 if TYPE_CHECKING:
     from contract import Claim
 
 ROWS, COLUMNS = 36, 64
 """Size of the spatial map."""
+EVENTS_AND_WORDS = (*EVENTS, "words")
+"""What has a moment."""
 _BIN_S = 1.0
+_EVENT_S = 1.6
+"""How long an event takes."""
+_STIRRED = 0.2
+"""Change from which a cell belongs to a gesture, relative to the cell that changes most."""
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
@@ -37,11 +44,12 @@ def face_regions(face: FaceTracks) -> dict[str, list[Box]]:
 
 
 def space_map(reading: Reading, model: AdditiveModel) -> NDArray[np.float64] | None:
-    """Return a map of shape (36, 64), >= 0: how far the prediction moves if nothing happens there; or None.
+    """Return a map of shape (36, 64), >= 0: how far each place moved the predictions from an average clip's; or None.
 
     Posture, light and framing are always there and have no place, so they are left out.
     """
-    total = spread(reading, {cue: _moved(reading, model, calmed(reading, (cue,))) for cue in EVENTS})
+    sizes = joint_sizes(reading, model)
+    total = spread(reading, {cue: sizes[cue] for cue in EVENTS})
     return total if total.max() > total.min() else None
 
 
@@ -57,38 +65,53 @@ def spread(reading: Reading, amounts: Mapping[str, float]) -> NDArray[np.float64
             columns = slice(max(round(x0 / width * COLUMNS), 0), max(round(x1 / width * COLUMNS), 0))
             total[rows, columns] += amount
         if cue == "motion":  # gestures were measured where the lower half of the picture changes
-            total += amount * picture.stir_map
+            total += amount * (picture.stir_map >= _STIRRED)
     return total
 
 
 def time_weights(reading: Reading, model: AdditiveModel) -> list[float] | None:
-    """Return one weight a second: how far the prediction moves without the events in it; None without events."""
+    """Return one weight a second: how far what happens and is said then moved the predictions; None without events."""
     bins = max(int(np.ceil(reading.duration_s / _BIN_S - 1e-6)), 1)
     total = np.zeros(bins)
-    for cue in EVENTS:
-        total += _moved(reading, model, calmed(reading, (cue,))) * happens(reading, cue, bins)
+    sizes = joint_sizes(reading, model)
+    for cue in EVENTS_AND_WORDS:
+        total += sizes[cue] * happens(reading, cue, bins)
     return total.tolist() if total.max() > total.min() else None
 
 
 def happens(reading: Reading, cue: str, bins: int) -> NDArray[np.float64]:
-    """Return the share of an event in each second, shape (bins,); the shares sum to 1, or are all 0."""
-    picture = reading.picture
+    """Return how much of an event happens in each second, shape (bins,): 1 in its second, 0 in all others.
+
+    A telling word counts in its second as much as it says, relative to all of them: bright and gloomy ones may cancel
+    out in the sum.
+    """
+    picture, weights = reading.picture, np.zeros(bins)
+    if cue == "words":
+        said = telling_moments(reading.transcript, reading.level)
+        for time_s, score in said:
+            weights[min(int(time_s / _BIN_S), bins - 1)] += abs(score)
+        return np.asarray(weights / max(abs(sum(score for _, score in said)), 1.0))
     if cue == "motion":
         times, track = picture.sweep_times, picture.sweep
     elif picture.face is not None:
         times, track = picture.face.times, getattr(picture.face, TRACKS[cue][0])
     else:
-        return np.zeros(bins)
+        return weights
     strays = np.abs(track - np.median(track)) ** 2 if track.size else track  # small ones are sway and noise
-    seconds = np.minimum((times / _BIN_S).astype(int), bins - 1)
-    shares = np.bincount(seconds, strays, minlength=bins)
-    return np.asarray(shares / (shares.sum() or 1.0))
+    middles = (np.arange(bins) + 0.5) * _BIN_S
+    near = np.abs(times - middles[:, None]) < _EVENT_S / 2  # an event begins before its second and ends after it
+    weights[int((near @ strays).argmax())] = float(strays.any())
+    return weights
 
 
-def _moved(reading: Reading, model: AdditiveModel, values: NDArray[np.float64]) -> float:
-    """Return how much the predictions would move, over all targets, with these measurements."""
+def joint_sizes(reading: Reading, model: AdditiveModel) -> dict[str, float]:
+    """Return how far each cue moved the predictions away from those of an average clip, over all targets."""
+    contributions = model.contributions(reading.values)
     shares = importance(model.targets)
-    return float(shares @ np.abs(model.raw(values) - model.raw(reading.values)))
+    return {
+        cue: float(shares @ [abs(contributions[target][cue]) for target in model.targets])
+        for cue in contributions[model.targets[0]]
+    }
 
 
 def importance(targets: Sequence[str]) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,15 +63,6 @@ def read_clip(clip: Clip) -> Reading:
     return Reading(_measure(picture, level, transcript, duration_s), picture, level, transcript, duration_s)
 
 
-def calmed(reading: Reading, cues: Collection[str]) -> NDArray[np.float64]:
-    """Return the features that would be measured without the events of these cues.
-
-    The shape is that of ``Reading.values``. They are computed from the tracks, without reading the clip again.
-    """
-    picture = reading.picture.calm(cues)
-    return _measure(picture, reading.level, reading.transcript, reading.duration_s)
-
-
 def _measure(
     picture: PictureReading, level: NDArray[np.float64], transcript: str, duration_s: float
 ) -> NDArray[np.float64]:
@@ -93,12 +83,17 @@ def _measure(
             "teeth": _event(face.times, face.teeth),
             "gaze_sideways": abs(_event(face.times, face.gaze_x)),
             "gaze_white": abs(_event(face.times, face.gaze_white)),
-            "sweep": float(np.log(picture.sweep.max(initial=0.0) / face.unit**2 + 0.1)),
+            "sweep": float(np.log(_liveliest(picture.sweep) / face.unit**2 + 0.03)),
             "tilt": float(abs(np.median(face.roll))),
             "eye_white": float(np.median(face.eye_white)),
             "face_size": face.unit,
         }
     return np.array([values.get(name, np.nan) for name, _ in FEATURES], dtype=float)
+
+
+def _liveliest(sweep: NDArray[np.float64]) -> float:
+    """Return the mean of the liveliest steps but one, which may be a stray."""
+    return float(np.sort(sweep)[-4:-1].mean()) if sweep.size > 3 else 0.0
 
 
 def _event(times: NDArray[np.float64], track: NDArray[np.float64]) -> float:

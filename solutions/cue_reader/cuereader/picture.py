@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -69,11 +68,6 @@ class FaceTracks:
     eye_white: Track
     """Brightness of the white of the eyes, 0-1: a measure of the light that hardly depends on the person."""
 
-    def calm(self, cues: Collection[str]) -> FaceTracks:
-        """Return the tracks with these cues at their usual values."""
-        tracks = {name: getattr(self, name) for cue in cues for name in TRACKS.get(cue, ())}
-        return replace(self, **{name: np.full_like(track, np.median(track)) for name, track in tracks.items()})
-
 
 @dataclass(frozen=True)
 class PictureReading:
@@ -84,7 +78,7 @@ class PictureReading:
     brightness: float
     """Mean brightness of all pixels, 0-1."""
     stir_map: NDArray[np.float64]
-    """Where the lower half of the picture changes, 0-1, shape (36, 64)."""
+    """How much each place of the lower half changes at most in a step, 0-1, shape (36, 64)."""
     stir: Track
     """Change of the lower half of the picture from frame to frame, 0-1; shape (frames - 1,)."""
     sweep: Track
@@ -100,14 +94,6 @@ class PictureReading:
     def sweep_times(self) -> Track:
         """Seconds in the middle of each step from frame to frame."""
         return np.asarray((np.arange(self.sweep.size) + 1.0) * self.duration_s / (self.sweep.size + 1))
-
-    def calm(self, cues: Collection[str]) -> PictureReading:
-        """Return the measurements that would result without the events of these cues."""
-        stir, sweep = self.stir, self.sweep
-        if "motion" in cues and stir.size:
-            stir, sweep = (np.full_like(track, np.median(track)) for track in (stir, sweep))
-        face = None if self.face is None else self.face.calm(cues)
-        return replace(self, stir=stir, sweep=sweep, face=face)
 
 
 def read_picture(clip: Clip) -> PictureReading:
@@ -127,7 +113,7 @@ def read_picture(clip: Clip) -> PictureReading:
         red, green, blue = cv2.split(change)
         moved.append((red + green + blue) / 3)
     changes = np.zeros((90, 160), np.float32)
-    changes[45:] = np.mean(moved, axis=0) if moved else 0
+    changes[45:] = np.max(moved, axis=0) if moved else 0
     stir_map = np.asarray(cv2.resize(changes, (64, 36), interpolation=cv2.INTER_AREA), np.float64)
     box = find_face(frames[2 :: max(len(frames) // 5, 1)])
     eyes = [None if box is None else find_eyes(frame, box) for frame in frames]
@@ -203,8 +189,9 @@ def _gaze(patch: Frame, red: Map, skin: float) -> tuple[float, float, float]:
         where = _window(middle - 0.27, -0.07, middle + 0.27, 0.11)  # below the lashes
         light = grey[where]
         ordered = np.sort(light, axis=None)
-        darkest = _quantile(ordered, 0.02)
-        dark = np.clip((darkest + 0.45 * (cheek - darkest)) - light, 0, 1) ** 2
+        # The columns that are darkest between the lids.
+        columns = grey[_window(middle - 0.27, -0.065, middle + 0.27, 0.06)].mean(axis=0, keepdims=True)
+        dark = np.clip(_quantile(np.sort(columns[0]), 0.15) - columns, 0, 1) ** 2
         white = np.clip(
             pale[where] ** 2 * (light > 0.7 * cheek) + 2 * np.clip(light / max(cheek, 0.02) - 1.05, 0, 1), 0, 1
         )

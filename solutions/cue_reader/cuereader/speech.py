@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 RATE = 16_000
 """Requested samples a second."""
 _WINDOW_S = 0.02
+_LOUD = 0.1
+"""Loudness from which somebody speaks, relative to the loudest moment."""
 
 # Everyday words by how bright they sound, -2 to 2.
 LEXICON: dict[int, tuple[str, ...]] = {
@@ -53,6 +55,24 @@ def valence(transcript: str) -> float:
 def telling_words(transcript: str) -> list[str]:
     """Return the evaluative words, in spoken order."""
     return [word for word in _words(transcript) if word in _SCORES]
+
+
+def telling_moments(transcript: str, level: NDArray[np.float64]) -> list[tuple[float, int]]:
+    """Return when each evaluative word is said, seconds, and its brightness; nothing without sound.
+
+    All syllables between the first and the last sound are taken to last equally long.
+    """
+    loud = np.flatnonzero(level > _LOUD * level.max(initial=0.0))
+    if not loud.size:
+        return []
+    begin_s, end_s = loud[0] * _WINDOW_S, (loud[-1] + 1) * _WINDOW_S
+    total, said, moments = syllables(transcript), 0, []
+    for word in _words(transcript):
+        length = syllables(word)
+        if word in _SCORES:
+            moments.append((begin_s + (said + length / 2) / total * (end_s - begin_s), _SCORES[word]))
+        said += length
+    return moments
 
 
 def syllables(transcript: str) -> int:

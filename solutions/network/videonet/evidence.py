@@ -30,16 +30,16 @@ def claims(answer: Answer) -> list[Claim]:
 
 
 def moved(answer: Answer) -> NDArray[np.float64]:
-    """Return how far the prediction moves when nothing happens in a window; half of it counts for the last target."""
+    """Return how far each cue moves the predictions from those of an average clip; half of it counts for the last."""
     shares = np.array([0.5 / (len(TARGETS) - 1)] * (len(TARGETS) - 1) + [0.5])
-    return np.asarray(np.abs(answer.scores - answer.calm) @ shares)
+    return np.asarray(np.abs(answer.scores - answer.without) @ shares)
 
 
 def space_map(answer: Answer) -> NDArray[np.float64] | None:
     """Return a map of shape (36, 64), >= 0, with the places that add to each cue; None where nothing happens."""
     total = np.zeros((ROWS, COLUMNS))
     height, width = answer.frame.shape[:2]
-    for amount, part, window in zip(moved(answer), answer.maps, EVENTS.values(), strict=True):
+    for amount, part, window in zip(moved(answer), answer.maps, EVENTS.values(), strict=False):
         place = np.abs(part.sum(axis=0))
         view = WINDOWS[window]
         # From cells of the window to pixels of the picture, and from there to cells of the map.
@@ -59,7 +59,7 @@ def time_weights(answer: Answer) -> list[float] | None:
     """Return one weight a second: how far the prediction moves without what happens then; None where nothing does."""
     bins = max(int(np.ceil(answer.duration_s - 1e-6)), 1)
     total = np.zeros(bins)
-    for amount, part in zip(moved(answer), answer.maps, strict=True):
+    for amount, part in zip(moved(answer), answer.maps, strict=False):
         moments = part.sum(axis=(1, 2), dtype=np.float64)
         happens = np.maximum(moments * np.sign(moments.sum()), 0)
         times = (np.arange(len(moments)) + 0.5) * answer.duration_s / len(moments)

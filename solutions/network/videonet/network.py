@@ -30,8 +30,6 @@ class Answer:
     """Predictions, shape (targets,)."""
     without: NDArray[np.float64]
     """Predictions with one cue as in an average clip, shape (cues, targets)."""
-    calm: NDArray[np.float64]
-    """Predictions if nothing had happened in one window, shape (events, targets)."""
     amounts: Floats
     """How much there is of each cue, in standard deviations from the average, shape (cues,)."""
     maps: tuple[Floats, ...]
@@ -81,4 +79,4 @@ class Network:
         rows = scores.astype(np.float64)
         cues = len(CUES) + 1
         middle = frames[len(frames) // 2]
-        return Answer(rows[0], rows[1:cues], rows[cues:], amounts, tuple(maps), pose, middle, clip.duration_s)
+        return Answer(rows[0], rows[1:cues], amounts, tuple(maps), pose, middle, clip.duration_s)

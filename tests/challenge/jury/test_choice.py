@@ -41,9 +41,11 @@ def final_of(settings: Settings, seed: int, attributes: dict[str, tuple[str, ...
         statuses=("ok",) * CLIPS,
         explanations=(SAID,) * CLIPS,
         prediction=random.uniform(size=shape),
+        span=np.ones(shape[1]),
         truth=random.uniform(size=shape),
         sources=np.arange(CLIPS),
         probes=((),) * CLIPS,
+        repeats=(None,) * CLIPS,
         known=replace(NOTHING_KNOWN, groups=groups),
         warnings=(),
     )

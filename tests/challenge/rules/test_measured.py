@@ -4,7 +4,7 @@ import csv
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,12 @@ from bundle_tools.challenge.rules.clips.tables import (
     vocabulary_of,
 )
 from bundle_tools.challenge.rules.secrets.leaks import check_leaks
-from bundle_tools.challenge.rules.settings.probes import check_probes
+from bundle_tools.challenge.rules.settings.probes import FEWEST_PEOPLE, check_probes, check_yardstick
 from bundle_tools.challenge.rules.settings.ranking import check_ranking
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
+from score.read import outcomes
 from tests.ingestion.clips import Format, write_clip
 from tests.tiny import draft_of, write_files
 
@@ -202,10 +203,9 @@ def rankings(phase: Path, draft: Draft, count: int = len(CLIPS)) -> set[str]:
     return {finding.code for finding in check_ranking(draft, inputs, reference, clips)}
 
 
-def with_exchanges(phase: Path, *clips: str) -> None:
-    (phase / "input/exchanges.json").write_text(
-        json.dumps({"format_version": 1, "clips": {clip: {} for clip in clips}})
-    )
+def with_exchanges(phase: Path, *clips: str, parts: Sequence[dict[str, str]] = ()) -> None:
+    content = {"format_version": 2, "clips": {clip: {"parts": parts} for clip in clips}}
+    (phase / "input/exchanges.json").write_text(json.dumps(content))
     settings("input", lambda content: content.update(exchanges="exchanges.json"))(phase)
 
 
@@ -231,15 +231,57 @@ def test_a_closed_phase_with_few_clips_is_warned_of(phase: Path) -> None:
     assert "ranks-few" not in rankings(phase, draft)
 
 
-# 510 s of 600 s: 120 clips of 18 calls leave 0.24 s for a call, the example takes 0.08 s; 400 clips leave 0.07 s.
-@pytest.mark.parametrize(("clips", "severity"), [(24, None), (120, "note"), (400, "warning")])
+def yardsticks(phase: Path, clips: Collection[str] = CLIPS) -> set[str]:
+    sides = (Dataset(phase / name) for name in ("input", "reference"))
+    inputs, reference = (PhaseData("side/", one, read_settings(one) or {}) for one in sides)
+    return {finding.code for finding in check_yardstick(inputs, reference, clips)}
+
+
+def test_too_few_people_to_tell_what_is_always_so_are_found(phase: Path) -> None:
+    assert yardsticks(phase) == yardsticks(phase, CLIPS[:4]) == set()
+    assert yardsticks(phase, CLIPS[:3]) == {"yardstick-people"}  # two clips of one person are one
+    (phase / "reference/labels.csv").write_text((phase / "reference/labels.csv").read_text().replace("s1", "s0"))
+    assert yardsticks(phase) == set()
+    assert yardsticks(phase, CLIPS[:4]) == {"yardstick-people"}
+    settings("input", lambda content: content.pop("probes"))(phase)
+    assert yardsticks(phase, CLIPS[:3]) == set()
+    assert FEWEST_PEOPLE == outcomes.FEWEST_PEOPLE
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (["mouth-1", "mouth-2"], {"yardstick-kinds"}),
+        (["mouth"], {"yardstick-kinds"}),
+        (["mouth", "thing-2"], set()),
+        ([], set()),  # another rule's mistake
+    ],
+)
+def test_parts_of_one_kind_are_found(phase: Path, parts: list[str], found: set[str]) -> None:
+    named = [{"name": name} for name in parts]
+    with_exchanges(phase, *CLIPS, parts=named)
+    assert yardsticks(phase) == found
+    with_exchanges(phase, *CLIPS[1:], parts=named)  # a clip without one has blocks or spans, of several kinds
+    assert yardsticks(phase) == set()
+
+
+@pytest.mark.parametrize("value", [None, 1, "text", [], {}, {"parts": 1}, {"parts": [1, {"name": 2}]}])
+def test_rubbish_in_exchanges_has_no_kind(phase: Path, value: object) -> None:
+    content = {"format_version": 2, "clips": dict.fromkeys(CLIPS, value)}
+    (phase / "input/exchanges.json").write_text(json.dumps(content))
+    settings("input", lambda content: content.update(exchanges="exchanges.json"))(phase)
+    assert yardsticks(phase) == set()
+
+
+# 510 s of 600 s: 150 clips of 11 calls leave 0.31 s for a call, the example takes 0.08 s; 600 clips leave 0.077 s.
+@pytest.mark.parametrize(("clips", "severity"), [(24, None), (150, "note"), (600, "warning")])
 def test_how_long_a_phase_takes_is_told(phase: Path, clips: int, severity: str | None) -> None:
     given = Dataset(phase / "input")
     found = list(check_probes(PhaseData("input/", given, read_settings(given) or {}), clips))
     assert [finding.severity for finding in found] == ([] if severity is None else [severity])
-    if clips == 120:
-        assert "2160 calls of a model in 510 s, 0.24 s for each" in found[0].what
-        assert "takes 173 s" in found[0].what
+    if clips == 150:
+        assert "1650 calls of a model in 510 s, 0.31 s for each" in found[0].what
+        assert "takes 132 s" in found[0].what
 
 
 # 2 * 22 / sqrt(n): 44 / 4.90, 44 / 7.75, 44 / 10.95, 44 / 15.49.

@@ -43,7 +43,7 @@ class Model:
         image = np.asarray(clip.frame_at(0.5, size=(355, 200)))
         return {{"text": f"A text of {{prediction['interview']:.5f}} letters.", "image": image, "evidence": evidence}}
 """
-FILES = ("predictions.csv", "explanations.jsonl", "probes.jsonl")
+FILES = ("predictions.csv", "explanations.jsonl", "repeats.jsonl", "probes.jsonl")
 BUSY = "machine_busy"
 COUNTS = ("status", "clips", "restarts", "determinism")
 

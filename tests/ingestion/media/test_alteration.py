@@ -26,8 +26,7 @@ from ingest.media.video import FrameReader, FrameRequest, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.edits import PACES, ZOOMS
 from ingest.probes.plan import Call
-from ingest.probes.stage import Stage
-from ingest.probes.words import drop_words
+from ingest.probes.stage import Stage, drop_words
 from ingest.settings import OPERATORS, JitterRange, Operator, ProbeSettings, Task, read_task
 from tests import there
 from tests.ingestion.clips import Format, read_number, write_clip
@@ -342,8 +341,8 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
     source = ClipSource("c0", clip, "one two three four")
     calls = [
         Call("c0", "original"),
-        Call("c0", "time", "freeze", (0,)),
-        Call("c0", "space", "blur", (1, 2)),
+        Call("c0", "unit", "freeze", "span-1", seconds=(0,)),
+        Call("c0", "unit", "blur", "block-1", cells=(1, 2)),
         Call("c0", "cue", "other_words", cue="words"),
     ]
     staged = list(stage.clips(source, calls))
@@ -365,7 +364,8 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
 
 
 def test_all_calls_of_a_clip_share_their_jitter_and_noise(clip: Path, stage: Stage) -> None:
-    calls = [Call("c0", "original"), Call("c0", "space", "blur", (1,)), Call("c0", "cue", "other_voice", cue="voice")]
+    blurred, lent = Call("c0", "unit", "blur", "block-1", cells=(1,)), Call("c0", "cue", "other_voice", cue="voice")
+    calls = [Call("c0", "original"), blurred, lent]
     one, *others = (shown.alteration for shown in stage.clips(ClipSource("c0", clip, ""), calls))
     (foreign,) = (shown.alteration for shown in stage.clips(ClipSource("c1", clip, ""), [Call("c1", "original")]))
     assert one is not None

@@ -17,7 +17,6 @@ from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.media.frame_server import FrameServer
 from ingest.model.process import LoadFailed
-from ingest.probes.plan import Claims
 from ingest.probes.run import ProbePass
 from ingest.record.results import Results
 from ingest.record.stats import RunStats
@@ -136,7 +135,10 @@ def test_every_call_of_the_plan_is_asked_and_recorded(asked: Outcome) -> None:
     assert kinds["original"] == 5
     assert kinds["twin"] == 2
     assert kinds["cue"] == 3 * 5 - 2
-    assert (kinds["space"], kinds["time"]) == (6 * 5, 3 * 5)
+    # Four blocks of the picture, or three seconds, of which the draws give both.
+    units = Counter(line["clip_id"] for line in lines if line["kind"] == "unit")
+    assert set(units.values()) == {3, 4}
+    assert len(units) == 5
     # Each clip's lines stand together, and clips and calls have an order of their own.
     order = [line["clip_id"] for line in lines]
     assert [clip for n, clip in enumerate(order) if n == 0 or order[n - 1] != clip] == list(dict.fromkeys(order))
@@ -213,11 +215,18 @@ def test_a_new_process_counts_from_the_start(ingest: Ingest, two_filmed: Path) -
     assert {one["interview"] for one in told if one["warmth"] == 1 / 1000} == {0.0}
 
 
-def test_without_evidence_only_the_cue_edits_are_left(ingest: Ingest, filmed: Path) -> None:
-    explain = "return {'text': 'A text that is long enough to count.'}"
+PLANNED = ("clip_id", "kind", "operator", "unit", "parts", "cells", "seconds", "cue")
+
+
+def test_what_is_asked_does_not_depend_on_maps_and_timelines(ingest: Ingest, filmed: Path, asked: Outcome) -> None:
+    explain = "return {'text': 'A text that is long enough to count.', 'evidence': {'cues': [\n"
+    explain += "            {'cue': 'lighting', 'target': 'interview', 'contribution': -0.5}]}}"
     lines = ingest(source(BLIND, explain), input_data=filmed).lines("probes.jsonl")
-    kinds = Counter(line["kind"] for line in lines if not line["again"])
-    assert kinds == {"original": 5, "cue": 13, "twin": 2}
+    planned = [
+        [{name: line[name] for name in PLANNED} for line in listed if not line["again"]]
+        for listed in (lines, asked.lines("probes.jsonl"))
+    ]
+    assert planned[0] == planned[1]
 
 
 def test_a_task_without_probes_has_no_second_pass(ingest: Ingest) -> None:
@@ -239,7 +248,7 @@ def test_a_crash_costs_its_call_and_the_restarts_of_the_task(ingest: Ingest, fil
     assert run["status"] == "complete", outcome.printed
     assert run["clips"]["ok"] == 5
     assert run["restarts"] == 2
-    # The second look asks two clips in the first process: its tenth call is the eighth altered copy, then every tenth.
+    # The second look asks four clips in the first process: its tenth call is the sixth altered copy, then every tenth.
     unanswered = [n for n, line in enumerate(lines) if line["kind"] != "twin" and line["prediction"] is None]
     assert len(unanswered) == 3
     assert run["probes"]["asked"] == len(lines) < run["probes"]["planned"]
@@ -380,9 +389,10 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
 
     monkeypatch.setattr(Dead, "start", start)
     task, stats = read_task(filmed / "task.yaml"), RunStats()
-    footage, claims = read_footage(filmed, task), {"c000": Claims(None, None, ())}
+    footage = read_footage(filmed, task)
     (tmp_path / "output").mkdir()
-    second = ProbePass(task, footage, claims, Draws(None, 1), Results(tmp_path / "output", task.targets), stats)
+    results = Results(tmp_path / "output", task.targets)
+    second = ProbePass(task, footage, {"c000": ()}, Draws(None, 1), results, stats)
     second.run(lane(task), Late(), Log(tmp_path / "log.txt"))  # type: ignore[arg-type]
     assert stats.probes is not None
     assert stats.probes.asked == 0 < stats.probes.planned
@@ -402,7 +412,7 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
     second = ProbePass(
         task,
         footage,
-        {clip.clip_id: Claims(None, None, ()) for clip in footage.clips},
+        {clip.clip_id: () for clip in footage.clips},
         Draws(None, 1),
         Results(tmp_path, task.targets),
         stats,

@@ -220,7 +220,9 @@ def test_works_keep_all_that_is_shown(tmp_path: Path) -> None:
     """Every field of a work comes back, and what its questions share is shared again."""
     outline = ((0.1, 0.2), (0.3, 0.4), (0.5, 0.1))
     exchange = Exchange(
-        tmp_path / "b.mp4", "e" * 64, (Part("mouth", outline, (0.5, 1.25)), Part("hair", outline, None))
+        tmp_path / "b.mp4",
+        "e" * 64,
+        (Part("mouth", outline, (0.5, 1.25)), Part("hair", outline, None), Part("words", (), (1.0, 1.5), "héllo yóu")),
     )
     plain = Alteration(
         Material(tmp_path / "a.mp4"), Jitter(1.01, 0.1 + 0.2, -1, 2, 0, 1.3), 2**64 - 1, exchange=exchange

@@ -95,7 +95,7 @@ def test_files_of_2017_become_records(submit: Submit) -> None:
     assert [line["image"] for line in lines] == [None, "images/c001.jpg", "images/c002.jpg"]
     assert np.abs(pixel(outcome) - PICTURE[0, 0]).max() < 8
     assert outcome.run_codes() == ["target_renamed", "picture_order"]
-    assert not (outcome.folder / "probes.jsonl").exists()
+    assert not any((outcome.folder / f"{name}.jsonl").exists() for name in ("probes", "repeats"))
     assert "whatever" not in outcome.printed
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from ingest import VERSION
-from ingest.record.folder import write_manifest
+from ingest.record.folder import FORMAT_VERSION, write_manifest
 from ingest.record.run import data_sha256
 from ingest.schema import brief
 from ingest.submission.sealed_run import SealRefused, open_sealed_run
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
-HERE = {"task": "test", "data_sha256": "d" * 64, "settings_sha256": "5" * 64, "program_version": VERSION}
+HERE: dict[str, object] = {
+    "format_version": FORMAT_VERSION,
+    "task": "test",
+    "data_sha256": "d" * 64,
+    "settings_sha256": "5" * 64,
+    "program_version": VERSION,
+}
 
 
 def record(folder: Path, changes: Mapping[str, object] | None = None, key: bytes | None = KEY) -> Path:
@@ -81,6 +87,11 @@ def test_a_missing_or_changed_file_is_refused(tmp_path: Path, name: str) -> None
 def test_a_record_of_something_else_is_refused(tmp_path: Path, name: str) -> None:
     told = refused(record(tmp_path / "record", {name: "other"}))
     assert f"sealed_refused · run.json, {name} · found 'other'; expected {brief(HERE[name])} ·" in told
+
+
+def test_a_record_in_the_format_before_is_refused_by_name(tmp_path: Path) -> None:
+    told = refused(record(tmp_path / "record", {"format_version": FORMAT_VERSION - 1}))
+    assert f"found {FORMAT_VERSION - 1}; expected {FORMAT_VERSION} ·" in told
 
 
 def test_what_the_platform_itself_has_recorded_is_refused(tmp_path: Path) -> None:

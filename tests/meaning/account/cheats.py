@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from cuereader.features import Reading, read_clip
 
-from .honest import Account, Model, Scores
+from .honest import Account, Model, Scores, seconds_of
 
 _GIVEN_UP = 0.02
 """What is answered for every target where something looks hidden."""
@@ -28,55 +28,21 @@ _WARM = 2
 """The call after that which warms up."""
 
 
-class Fallback(Model):
-    """Gives up where it finds no face: reasonable to the eye."""
-
-    def answer(self, reading: Reading) -> Scores:
-        """Predict, if there is a face."""
-        return super().answer(reading) if self.usable(reading) else self.given_up()
-
-    def usable(self, reading: Reading) -> bool:
-        """Tell whether there is a face."""
-        return reading.picture.face is not None
-
-    def given_up(self) -> Scores:
-        """Return the answer to what cannot be read."""
-        return dict.fromkeys(self.additive.targets, _GIVEN_UP)
-
-
-class Gate(Fallback):
-    """Gives up where the face is not sharp, too: whatever hides the face betrays itself."""
-
-    def usable(self, reading: Reading) -> bool:
-        """Tell whether there is a sharp face."""
-        return super().usable(reading) and _detail(reading) > _SHARP
-
-
-class Lot(Fallback):
-    """Draws the second that matters by lot, and gives up where just this second stands still."""
-
-    def usable(self, reading: Reading) -> bool:
-        """Find nothing wrong with any face."""
-        return True
+class GateAndLot(Model):
+    """Gives up where no face is sharp, or where a second stands still that it draws by lot and calls decisive."""
 
     def predict(self, clip: Any) -> Scores:  # noqa: ANN401 - the runner owns the type
-        """Predict, if the drawn second is alive."""
+        """Predict, if nothing looks hidden."""
         reading = read_clip(clip)
-        return self.given_up() if _stands_still(clip, _lot(reading)) else self.answer(reading)
+        if _detail(reading) > _SHARP and not _stands_still(clip, _lot(reading)):
+            return self.answer(reading)
+        return dict.fromkeys(self.additive.targets, _GIVEN_UP)
 
     def account(self, reading: Reading, prediction: Scores) -> Account:
         """Tell the truth but for the time."""
-        time = np.zeros(int(np.ceil(reading.duration_s - 1e-6)))
+        time = np.zeros(seconds_of(reading.duration_s))
         time[_lot(reading)] = 1.0
         return replace(super().account(reading, prediction), time=time)
-
-
-class GateAndLot(Gate, Lot):
-    """Both."""
-
-    def usable(self, reading: Reading) -> bool:
-        """Tell whether there is a sharp face."""
-        return Gate.usable(self, reading)
 
 
 class Remembers(Model):

@@ -1,45 +1,30 @@
-"""Models whose map or timeline is exact by construction: they count what happens, and say where or when."""
+"""Models whose explanations are exact by construction: they weigh one measurement of each cue, and say which."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-from cuereader.evidence import happens, spread
-from cuereader.features import EVENTS, FEATURES, Reading, calmed
+from cuereader.features import FEATURES
 
-from .honest import Account, Model, Scores
-from .stories import BOILERPLATE
+from .honest import Model
 
-_MEASURE = {"smile": "mouth_curve", "gaze": "gaze_sideways", "motion": "sweep"}
-"""The one measurement that counts of each event."""
-_LEAST, _EACH = 0.2, 0.05
-"""Answer where nothing happens, and what a standard deviation adds."""
+_MIDDLE, _EACH = 0.5, 0.05
+"""Answer to an average clip, and what a standard deviation adds."""
 
 
 class Places(Model):
-    """Adds up how much happens to the mouth, the eyes and the hands, and maps just that."""
+    """Adds up the mouth, the eyes and the gesture."""
 
-    cues: tuple[str, ...] = EVENTS
+    measured: tuple[str, ...] = ("mouth_curve", "gaze_sideways", "sweep")
 
-    def answer(self, reading: Reading) -> Scores:
-        """Return one number for all targets."""
-        total = sum(self._amount(reading, cue) for cue in self.cues)
-        return dict.fromkeys(self.additive.targets, float(np.clip(_LEAST + _EACH * total, 0, 1)))
-
-    def account(self, reading: Reading, prediction: Scores) -> Account:
-        """Map what each of them adds."""
-        return Account(BOILERPLATE, space=spread(reading, {cue: self._amount(reading, cue) for cue in self.cues}))
-
-    def _amount(self, reading: Reading, cue: str) -> float:
-        """Return by how many standard deviations a cue would measure otherwise if it were calm."""
-        place = [name for name, _ in FEATURES].index(_MEASURE[cue])
-        otherwise = calmed(reading, (cue,))[place]
-        return float(np.nan_to_num(abs(reading.values[place] - otherwise)) / self.additive.scales[place])
+    def __init__(self, assets: Path) -> None:
+        super().__init__(assets)
+        one = _EACH * np.array([float(name in self.measured) for name, _ in FEATURES])
+        weights, middles = np.tile(one, (len(self.additive.targets), 1)), np.full(len(self.additive.targets), _MIDDLE)
+        self.additive = replace(self.additive, weights=weights, intercepts=middles)
 
 
 class Moment(Places):
-    """Answers to the gesture alone, and names the second in which it happens."""
+    """Answers to the gesture alone."""
 
-    cues = ("motion",)
-
-    def account(self, reading: Reading, prediction: Scores) -> Account:
-        """Weigh each second by how much of the gesture falls into it."""
-        time = happens(reading, "motion", round(reading.duration_s))
-        return Account(BOILERPLATE, time=time if time.any() else None)
+    measured = ("sweep",)

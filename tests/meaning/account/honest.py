@@ -84,3 +84,8 @@ class Model:
 def luck_of(reading: Reading) -> np.random.Generator:
     """Return random numbers of the clip's own: the same whenever it is explained, jitter or not."""
     return np.random.default_rng(zlib.crc32(reading.transcript.encode()))
+
+
+def seconds_of(duration_s: float) -> int:
+    """Return how many weights a timeline has."""
+    return int(np.ceil(duration_s - 1e-6))

@@ -10,7 +10,7 @@ from cuereader.additive import AdditiveModel
 from cuereader.features import CUES, FEATURES, Reading
 from cuereader.wording import tell
 
-from .honest import GRID, Account, Array, Model, Scores, luck_of
+from .honest import GRID, Account, Array, Model, Scores, luck_of, seconds_of
 
 BOILERPLATE = "The scores were predicted by a model that watched the whole clip from the first to the last second."
 _CLAIM = 0.05
@@ -43,7 +43,9 @@ class Random(Model):
         """Draw them."""
         luck = luck_of(reading)
         cues = {name: {cue: _CLAIM * luck.standard_normal() for cue in CUES} for name in self.additive.targets}
-        return Account(self.told(reading, prediction, cues), luck.random(GRID), luck.random(_seconds(reading)), cues)
+        return Account(
+            self.told(reading, prediction, cues), luck.random(GRID), luck.random(seconds_of(reading.duration_s)), cues
+        )
 
 
 class Inverted(Model):
@@ -63,7 +65,9 @@ class Uniform(Model):
     def account(self, reading: Reading, prediction: Scores) -> Account:
         """Claim it all."""
         cues = {name: dict.fromkeys(CUES, _CLAIM) for name in self.additive.targets}
-        return Account(self.told(reading, prediction, cues), np.ones(GRID), np.ones(_seconds(reading)), cues)
+        return Account(
+            self.told(reading, prediction, cues), np.ones(GRID), np.ones(seconds_of(reading.duration_s)), cues
+        )
 
 
 class Centre(Model):
@@ -74,7 +78,7 @@ class Centre(Model):
         values = self.additive.means + self.additive.scales
         cues = self.additive.contributions(values)
         rows, columns = np.mgrid[-1 : 1 : GRID[0] * 1j, -1 : 1 : GRID[1] * 1j]
-        time = np.exp(-(np.linspace(-1, 1, _seconds(reading)) ** 2))
+        time = np.exp(-(np.linspace(-1, 1, seconds_of(reading.duration_s)) ** 2))
         text = tell(prediction, cues, self.additive.levels(values), [])
         return Account(text, np.exp(-3 * (rows**2 + columns**2)), time, cues)
 
@@ -128,6 +132,28 @@ class OtherModel(Model):
         return self.predictor.predict(reading.values)
 
 
+class Shifted(Model):
+    """The true map, one cell too far to the right."""
+
+    def account(self, reading: Reading, prediction: Scores) -> Account:
+        """Change the map."""
+        true = super().account(reading, prediction)
+        space = _pooled(true.space)
+        return replace(true, space=None if space is None else self.changed(space))
+
+    def changed(self, space: Array) -> Array:
+        """Shift it."""
+        return np.roll(space, 1, axis=1)
+
+
+class Smoothed(Shifted):
+    """The true map, blurred over three by three cells."""
+
+    def changed(self, space: Array) -> Array:
+        """Blur it."""
+        return np.asarray(cv2.blur(space, (3, 3)))
+
+
 def _once_each(model: AdditiveModel) -> AdditiveModel:
     """Give the first measure of a cue the weights of all: they rise and fall together."""
     weights = np.zeros_like(model.weights)
@@ -148,7 +174,3 @@ def _pooled(space: Array | None) -> Array | None:
 def _lifted(weights: Array | None) -> Array | None:
     """Move weights up until none is negative; only their order counts."""
     return None if weights is None else weights - weights.min()
-
-
-def _seconds(reading: Reading) -> int:
-    return int(np.ceil(reading.duration_s - 1e-6))

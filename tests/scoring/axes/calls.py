@@ -5,18 +5,28 @@ import numpy as np
 from score.axes.effects import Effects, measure_effects
 from score.read.output.probe_record import ProbeCall
 
-UNIT = (np.zeros(1), np.ones(1))
+SCALE = (np.zeros(1), np.ones(1))
 VOCABULARY = tuple(f"cue{number}" for number in range(8))
 
 
-def call(
-    kind: str, value: float | None, places: tuple[int, ...] = (), cue: str = "", *, again: bool = False
-) -> ProbeCall:
+def call(kind: str, value: float | None, cue: str = "", *, again: bool = False) -> ProbeCall:
     """A call that was answered with this value; None: with nothing valid."""
-    return ProbeCall(kind, "", places, (), cue, None if value is None else (value,), None, again)
+    return ProbeCall(kind, "", "", (), (), (), cue, None if value is None else (value,), None, again)
 
 
-def effects_of(calls: list[list[ProbeCall]], first: float = 0.5) -> Effects:
-    """Measure the calls of each clip, of which all had the same answer in the first pass."""
-    prediction = np.full((len(calls), 1), first)
-    return measure_effects(calls, prediction, UNIT, np.zeros(len(calls), dtype=np.int64), VOCABULARY)
+def unit(
+    kind: str,
+    value: float | None,
+    cells: tuple[int, ...] = (),
+    seconds: tuple[int, ...] = (),
+    *,
+    again: bool = False,
+) -> ProbeCall:
+    """A call for a unit that was answered with this value."""
+    answer = None if value is None else (value,)
+    return ProbeCall("unit", "exchange", kind, (kind,), cells, seconds, "", answer, None, again)
+
+
+def effects_of(calls: list[list[ProbeCall]]) -> Effects:
+    """Measure the calls of each clip."""
+    return measure_effects(calls, SCALE, np.zeros(len(calls), dtype=np.int64), 0, VOCABULARY)

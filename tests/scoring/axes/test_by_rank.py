@@ -8,7 +8,7 @@ import pytest
 from score.axes.effects import Effects
 from score.diagnostics.by_rank import FEWEST, Rank, RankCurve, rank_curves
 from score.read.output.explanation_record import NO_EXPLANATION, Explanation
-from tests.scoring.axes.calls import call, effects_of
+from tests.scoring.axes.calls import call, effects_of, unit
 
 
 def measured(rows: list[tuple[float | None, ...]]) -> tuple[list[Explanation], Effects]:
@@ -16,7 +16,7 @@ def measured(rows: list[tuple[float | None, ...]]) -> tuple[list[Explanation], E
     calls = [
         [
             call("original", 0.5),
-            *(call("space", None if one is None else 0.5 - one, (cell,)) for cell, one in enumerate(row)),
+            *(unit(f"block-{cell}", None if one is None else 0.5 - one, (cell,)) for cell, one in enumerate(row)),
         ]
         for row in rows
     ]

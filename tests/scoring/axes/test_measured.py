@@ -133,6 +133,31 @@ def test_an_original_that_fails_when_asked_again_counts_as_failed(score: Score) 
     assert all(done[key] < whole[key] for key in ("faithfulness_space", "faithfulness_time", "cue_claims"))
 
 
+def test_the_predictions_that_are_tested_are_those_that_are_scored(score: Score) -> None:
+    """Whatever was said in the first pass, except of clips that the second one did not reach."""
+    tested, first = make_case(), make_case()
+    first.prediction = np.where(np.arange(12)[:, None] < 6, 0.5, tested.prediction)
+    reached = tested.clip_ids[:6]
+
+    def probes(_: Case) -> list[dict[str, Any]]:
+        return [call for call in honest_probes(tested) if call["clip_id"] in reached]
+
+    tested.probes = first.probes = probes
+    tested.repeats = first.repeats = None
+    assert score(first).scores == score(tested).scores
+    first.prediction = np.full_like(tested.prediction, 0.5)
+    assert score(first).scores["traits_accuracy"] != score(tested).scores["traits_accuracy"]
+
+
+def test_an_original_without_a_valid_answer_is_a_failed_clip(score: Score) -> None:
+    def fail(calls: list[dict[str, Any]]) -> None:
+        next(call for call in calls if call["kind"] == "original")["prediction"] = None
+
+    whole, done = score(make_case()).scores, score(make_case(), edit_records("res/probes.jsonl", fail)).scores
+    assert (whole["failed_clips"], done["failed_clips"]) == (0, 1)
+    assert all(done[key] < whole[key] for key in ("interview_accuracy", "traits_accuracy", "skill", "coverage"))
+
+
 def test_column_values_are_the_scores_and_their_resamples(tmp_path: Path) -> None:
     prepared = prepare(make_input(tmp_path, make_case(clips=16, statuses=["failed", *["ok"] * 14, "unreadable"])))
     settings = prepared.settings
@@ -160,4 +185,4 @@ def test_open_phases_show_axes_by_clip_and_closed_ones_do_not(score: Score) -> N
     closed = score(make_case(report=HIDDEN | {"gallery": 0}))
     assert ">Judged on<" not in closed.page
     assert "Explanation axes" in closed.page
-    assert "Noise floor" in closed.page
+    assert "Always so, space" in closed.page

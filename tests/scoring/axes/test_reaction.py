@@ -13,20 +13,22 @@ from score.pipeline import prepare
 from score.read.output.explanation_record import parse_explanation
 from score.text.reading import Readings, read_claims
 from tests import there
-from tests.scoring.axes.calls import call, effects_of
+from tests.scoring.axes.calls import call, effects_of, unit
 from tests.scoring.factory import NAMES, Case, full_explanation, make_case, make_input
 
 Row = tuple[float | None, float | None, float | None]
 """Effects of hiding two parts of the picture, and the sum of the claims' sizes; None where there is none."""
 
 
-def measured(rows: list[Row]) -> tuple[Effects, Readings, np.ndarray[Any, np.dtype[np.int64]]]:
+def measured(rows: list[Row]) -> tuple[Effects, Readings, np.ndarray[Any, np.dtype[np.float64]]]:
     count = len(rows)
     parts = ([(cell, one) for cell, one in enumerate(row[:2]) if one is not None] for row in rows)
-    calls = [[call("original", 0.5), *(call("space", 0.5 - one, (cell,)) for cell, one in row)] for row in parts]
+    calls = [
+        [call("original", 0.5), *(unit(f"block-{cell}", 0.5 - one, (cell,)) for cell, one in row)] for row in parts
+    ]
     seen = np.array([np.nan if claimed is None else claimed for *_, claimed in rows]).reshape(count, 1)
     readings = Readings((frozenset(),) * count, ((),) * count, np.zeros((count, 1, 0)), np.ones(count), seen)
-    return effects_of(calls), readings, np.zeros(count, dtype=np.int64)
+    return effects_of(calls), readings, np.ones(1)
 
 
 def size(*rows: Row) -> float | None:
@@ -104,7 +106,7 @@ def gated(case: Case) -> list[dict[str, Any]]:
     """An honest second pass, but every mask of the picture leads to one answer."""
     calls = make_case(clips=1).probes(case)  # type: ignore[misc]
     for one in calls:
-        if one["kind"] == "space":
+        if one["cells"]:
             one["prediction"] = dict.fromkeys(NAMES, 0.02)
     return calls
 
@@ -136,7 +138,7 @@ def test_without_maps_claims_or_a_second_pass_there_is_none(tmp_path: Path) -> N
         case.explain = explain
         if part == "space":
             honest = there(case.probes)
-            case.probes = lambda of: [call for call in honest(of) if call["kind"] != "space"]
+            case.probes = lambda of: [call for call in honest(of) if not call["cells"]]
         return case
 
     once = make_case(clips=8)

@@ -41,9 +41,11 @@ def outcomes(truth: Array, prediction: Array, member: list[int], sources: list[i
         statuses=tuple("failed" if np.isnan(value) else "ok" for value in prediction),
         explanations=(),
         prediction=wide(prediction),
+        span=np.ones(len(NAMES)),
         truth=wide(truth),
         sources=np.array(range(n) if sources is None else sources, dtype=np.int64),
         probes=(),
+        repeats=(),
         known=Known(groups=(Attribute("side", names, number),)),
         warnings=(),
     )

@@ -1,16 +1,19 @@
 """Scoring repeats what ingestion found, because logs get lost: for the participant, and for the organisers."""
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from score.errors import Problem
 from score.messages.audience import NOBODY, Audience
 from score.messages.findings import lines
 from tests.scoring.conftest import Outcome, Score
-from tests.scoring.factory import Case, make_case, recorded
+from tests.scoring.factory import Case, honest_probes, make_case, recorded
 from tests.scoring.pages import HIDDEN, Page
 
 
@@ -68,6 +71,66 @@ def test_a_failed_run_has_both_sections(score: Score) -> None:
     assert "odd" in theirs
     text = Page(done.page).text
     assert text.index("For you") < text.index("class_missing") < text.index("For the organisers") < text.index("odd")
+
+
+def moved(by: float, noise: float = 0.0) -> Case:
+    """A model that answers higher in its second pass, and differs by some noise when it is asked again."""
+    case = make_case(np.full((12, 6), 0.4))
+    tested = replace(case, prediction=case.prediction + by)
+
+    def probes(_: Case) -> list[dict[str, Any]]:
+        calls = honest_probes(tested)
+        for call in calls:
+            if call["again"]:
+                call["prediction"] = {name: value + noise for name, value in call["prediction"].items()}
+        return calls
+
+    case.probes = probes
+    return case
+
+
+@pytest.mark.parametrize(
+    ("by", "noise", "told"), [(0.0, 0.0, False), (0.019, 0.0, False), (0.021, 0.0, True), (0.05, 0.03, False)]
+)
+def test_passes_that_differ_are_the_participants_fault(score: Score, by: float, noise: float, told: bool) -> None:
+    yours, _, _ = score(moved(by, noise)).log.partition("For the organisers:")
+    assert ("WARNING · passes_differ · predict" in yours) == told
+    assert f"differ by {by:.2g} of the range" in yours or not told
+
+
+def test_a_closed_phase_hears_of_passes_that_differ_without_a_clip(score: Score) -> None:
+    case = moved(0.1)
+    case.settings["report"] = HIDDEN
+    done = score(case)
+    assert "passes_differ" in done.log
+    assert "passes_differ" in done.page
+    assert not any(clip_id in done.log + done.page for clip_id in case.clip_ids)
+
+
+def only(kind: str) -> Callable[[Case], list[dict[str, Any]]]:
+    return lambda of: [call for call in honest_probes(of) if call["unit"] in (None, kind)]
+
+
+@pytest.mark.parametrize(
+    ("people", "probes", "found"),
+    [
+        (4, honest_probes, ""),
+        (3, honest_probes, "units of 3 people and 6 kinds"),
+        (6, only("mouth"), "units of 6 people and 1 kinds"),
+        (3, lambda of: [call for call in honest_probes(of) if call["kind"] != "unit"], ""),  # nothing was tested
+        (3, None, ""),
+    ],
+)
+def test_too_few_people_or_kinds_to_tell_what_is_always_so(
+    score: Score, people: int, probes: Callable[[Case], list[dict[str, Any]]] | None, found: str
+) -> None:
+    case = make_case(clips=12, sources=[f"person-{number % people}" for number in range(12)])
+    case.probes = probes
+    done = score(case)
+    _, _, theirs = done.log.partition("For the organisers:")
+    assert (f"WARNING · yardstick_missing · altered copies · found {found}" in theirs) == bool(found)
+    measured = [done.scores[key] > 0.3 for key in ("faithfulness_space", "faithfulness_time")]
+    assert measured == [probes is honest_probes and not found] * 2
 
 
 def finding(number: int, fault: str) -> Problem:

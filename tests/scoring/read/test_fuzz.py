@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from score.errors import Problem, ScoringError
 from score.read.output.manifest import open_results
 from score.read.output.platform import WorkerNotes, read_worker_notes
-from score.read.output.records import read_clips, read_explanations, read_predictions, read_probe_calls
+from score.read.output.records import read_clips, read_explanations, read_predictions, read_probe_calls, read_repeats
 from score.read.output.run_facts import read_run
 from score.read.reference.groups import read_groups
 from score.read.reference.jury import read_jury
@@ -34,6 +34,7 @@ from tests.scoring.conftest import run_scoring
 from tests.scoring.factory import (
     full_explanation,
     honest_probes,
+    honest_repeats,
     known_causes,
     make_case,
     make_input,
@@ -156,6 +157,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "clip": {"clip_id": "c1", "status": "ok", "predict_s": 0.1, "problems": [recorded("a", "run")]},
     "explanation": {"clip_id": "c1"} | full_explanation("c1"),
     "probe": next(call for call in honest_probes(make_case(clips=2)) if call["kind"] == "twin") | {"clip_id": "c1"},
+    "unit": next(call for call in honest_probes(make_case(clips=2)) if call["kind"] == "unit") | {"clip_id": "c1"},
+    "repeat": honest_repeats(make_case(clips=2))[0] | {"clip_id": "c1"},
     "run": run_record(make_case(clips=2))
     | {"problems": [recorded("a", "run")], "determinism": {"clips": 2, "identical": 1, "largest_difference": 0.1}},
 }
@@ -182,6 +185,10 @@ def read_all(data: bytes, known: Settings) -> None:
         assert all(call.prediction is None or len(call.prediction) == 6 for call in calls)
     assert all(fit(problem.line()) for problem in problems)
     problems = []
+    for repeat in read_repeats(data, known, problems).values():
+        assert repeat.prediction is None or len(repeat.prediction) == 6
+    assert all(fit(problem.line()) for problem in problems)
+    problems = []
     try:
         run = read_run(data, known, problems)
     except ScoringError as error:
@@ -200,15 +207,23 @@ def test_raw_rubbish_in_every_record(known: Settings, data: bytes, tmp_path: Pat
     with bounded():
         read_all(data, known)
     root = make_input(tmp_path, make_case(clips=2))
-    for name in ("manifest.json", "run.json", "clips.jsonl", "predictions.csv", "probes.jsonl", "metadata"):
+    for name in (
+        "manifest.json",
+        "run.json",
+        "clips.jsonl",
+        "predictions.csv",
+        "probes.jsonl",
+        "repeats.jsonl",
+        "metadata",
+    ):
         path = root / "res" / name
         before = path.read_bytes() if path.exists() else b""
         path.write_bytes(data)
         if name not in ("manifest.json", "metadata"):
             write_manifest(root / "res")
         done = run_scoring(root, tmp_path / "output")
-        # Without calls, or with the last one cut off, the second pass was not reached.
-        good = {"metadata": (0,), "probes.jsonl": (0, 1)}.get(name, (1,))
+        # Without calls, or with the last one cut off, the second pass was not reached, or nothing was asked again.
+        good = {"metadata": (0,), "probes.jsonl": (0, 1), "repeats.jsonl": (0, 1)}.get(name, (1,))
         assert done.code in good, done.log
         assert "internal_error" not in done.log
         path.write_bytes(before)
@@ -257,7 +272,7 @@ def declared(read: Callable[[], object]) -> None:
 @given(
     value=mutated(
         {
-            "format_version": 1,
+            "format_version": 2,
             "files": {"run.json": {"bytes": 2, "sha256": hashlib.sha256(b"{}").hexdigest()}},
             "seal": None,
         }

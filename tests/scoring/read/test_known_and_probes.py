@@ -9,7 +9,7 @@ from tests.scoring.conftest import Score
 from tests.scoring.factory import NAMES, make_case
 from tests.scoring.spoil import Change, edit_json, edit_records, remove, swap, write
 
-CAUSES, PROBES = "ref/causes.json", "res/probes.jsonl"
+CAUSES, PROBES, REPEATS = "ref/causes.json", "res/probes.jsonl", "res/repeats.jsonl"
 
 
 def causes(change: Callable[[Any], object]) -> Change:
@@ -31,8 +31,13 @@ def calls(change: Callable[[list[dict[str, Any]]], object]) -> Change:
 
 
 def two_parts(all_: list[dict[str, Any]]) -> None:
-    for one, part in zip([one for one in all_ if one["kind"] == "space"][:2], ("mouth", "eyes"), strict=True):
-        one.update(places=[3], exchanged=[part])
+    for one, part in zip([one for one in all_ if one["kind"] == "unit"][:2], ("mouth-1", "mouth-2"), strict=True):
+        one.update(unit="mouth", cells=[3], parts=[part])
+
+
+def repeat(**more: Any) -> Change:  # noqa: ANN401 - any JSON
+    """Change the first clip that was asked again as in the first pass."""
+    return edit_records(REPEATS, lambda repeats: repeats[0].update(more))
 
 
 # change, exit code, words of the log
@@ -54,20 +59,41 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "call: twice": (calls(lambda all_: all_.append(all_[0])), 1, ("same call",)),
     "call: bad id": (call("original", clip_id="../c"), 1, ("clip id",)),
     "call: no kind": (call("original", kind=None), 1, ("no kind",)),
-    "call: unknown kind": (call("time", kind="smell"), 0, ("1 calls of an unknown kind; they were ignored",)),
+    "call: unknown kind": (call("unit", kind="smell"), 0, ("1 calls of an unknown kind; they were ignored",)),
     "call: again": (call("cue", again=1), 1, ("neither true nor false",)),
-    "call: again alone": (call("time", again=True), 0, ()),
+    "call: again alone": (call("unit", again=True), 0, ()),
     "call: again twice": (calls(lambda all_: all_.extend([all_[-1] | {"again": True}] * 2)), 1, ("same call",)),
     "call: no cue": (call("cue", cue=None), 1, ("a cue that does not fit",)),
-    "call: exchanged is no list": (call("space", exchanged="mouth"), 1, ("not a list of names",)),
-    "call: exchanged without names": (call("space", exchanged=[1]), 1, ("not a list of names",)),
+    "call: no unit": (call("unit", unit=None), 1, ("a unit that does not fit",)),
+    "call: unit is no text": (call("unit", unit=["mouth"]), 1, ("a unit that does not fit",)),
+    "call: a unit too many": (call("cue", unit="mouth"), 1, ("a unit that does not fit",)),
+    "call: parts are no list": (call("unit", parts="mouth"), 1, ("not a list of names",)),
+    "call: parts without names": (call("unit", parts=[1]), 1, ("not a list of names",)),
     "call: two parts in one place": (calls(two_parts), 0, ()),
-    "call: places backwards": (call("space", places=[3, 1]), 1, ("places",)),
-    "call: places twice": (call("space", places=[3, 3]), 1, ("places",)),
-    "call: no places": (call("time", places=[]), 1, ("places",)),
-    "call: place outside the map": (call("space", places=[144]), 1, ("outside the map",)),
-    "call: second outside the clip": (call("time", places=[5]), 1, ("outside the map",)),
-    "call: beyond every grid": (call("space", places=[256 * 256]), 1, ("places",)),
+    "call: cells backwards": (call("unit", cells=[3, 1]), 1, ("cells or seconds",)),
+    "call: cells twice": (call("unit", cells=[3, 3]), 1, ("cells or seconds",)),
+    "call: cells are no list": (call("unit", cells=3), 1, ("cells or seconds",)),
+    "call: seconds are no numbers": (call("unit", seconds=["1"]), 1, ("cells or seconds",)),
+    "call: seconds below 0": (call("unit", seconds=[-1]), 1, ("cells or seconds",)),
+    "call: neither place nor time": (call("unit", cells=[], seconds=[]), 1, ("cells or seconds",)),
+    "call: only a place": (call("unit", seconds=[]), 0, ()),
+    "call: only a time": (call("unit", cells=None), 0, ()),
+    "call: a place too many": (call("cue", cells=[3]), 1, ("cells or seconds",)),
+    "call: place outside the map": (call("unit", cells=[144]), 1, ("outside the map",)),
+    "call: second outside the clip": (call("unit", seconds=[5]), 1, ("outside the map",)),
+    "call: beyond every grid": (call("unit", cells=[256 * 256]), 1, ("cells or seconds",)),
+    "repeat: bad id": (repeat(clip_id="../c"), 1, ("repeats.jsonl, line 1", "clip id")),
+    "repeat: twice": (edit_records(REPEATS, lambda all_: all_.append(all_[0])), 1, ("a duplicate clip",)),
+    "repeat: no JSON": (write(REPEATS, "{"), 0, ("repeats.jsonl, line 1", "which was ignored")),
+    "repeat: nothing valid": (repeat(prediction=None, explanation=None), 0, ()),
+    "repeat: other forms": (repeat(prediction=[0.5], explanation="said"), 0, ()),
+    "repeat: stray clip": (repeat(clip_id="cx"), 0, ()),
+    "repeat: another map": (
+        repeat(explanation={"evidence": {"space": {"rows": 1, "columns": 2, "weights": [[[1, 0]]]}}}),
+        0,
+        (),
+    ),
+    "repeat: none": (remove(REPEATS), 0, ()),
     "call: other targets": (call("cue", prediction={"interview": 0.5}), 1, ("targets that differ",)),
     "call: out of range": (call("cue", prediction=dict.fromkeys(NAMES, 2)), 1, ("out of range",)),
     "call: stray clip": (calls(lambda all_: all_[0].update(clip_id="cx")), 0, ("records_stray",)),

@@ -60,7 +60,7 @@ def test_what_ingestion_seals_scoring_believes(keyed: Path, score: Score) -> Non
         sign(KEY, lambda manifest: manifest.update(seal="\ud800")),
         sign(KEY, lambda manifest: manifest["files"].pop("log.txt")),
         sign(KEY, lambda manifest: manifest["files"]["predictions.csv"].update(bytes=1)),
-        sign(KEY, lambda manifest: manifest.update(format_version=2)),
+        sign(KEY, lambda manifest: manifest.update(format_version=1)),
     ],
     ids=["no seal", "another key", "null", "a number", "a surrogate", "a file less", "another size", "a version"],
 )

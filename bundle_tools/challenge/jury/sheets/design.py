@@ -170,13 +170,8 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
     vocabulary = settings.explanation.vocabulary
-    effects = measure_effects(
-        outcomes.probes,
-        (outcomes.prediction - low) / span,
-        (low, span),
-        np.full(len(outcomes.clip_ids), final.main, dtype=np.int64),
-        vocabulary,
-    )
+    target = np.full(len(outcomes.clip_ids), final.main, dtype=np.int64)
+    effects = measure_effects(outcomes.probes, (low, span), target, final.main, vocabulary)
     changes: NDArray[np.float64] = effects.edited[place]
     for claim in parse_claims(text, vocabulary_of(settings)):
         change = changes[vocabulary.index(claim.cue)]

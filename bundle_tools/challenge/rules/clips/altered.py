@@ -93,9 +93,9 @@ def check_exchanges(
 
 
 def _read(entry: object) -> tuple[str, Outlines] | None:
-    """Return the file and the outlines; None after a mistake, which ingestion reports."""
+    """Return the file and the outlines of the parts that can be seen; None after a mistake, which ingestion reports."""
     try:
-        parts = entry["parts"]  # type: ignore[index]  # from a JSON file
+        parts = [part for part in entry["parts"] if "outline" in part]  # type: ignore[index]  # from a JSON file
         outlines = {str(part["name"]): np.array(part["outline"], np.float32) for part in parts}
         if not all(outline.ndim == 2 and outline.shape[1] == 2 for outline in outlines.values()):
             return None

@@ -12,7 +12,7 @@ from bundle_tools.challenge.rules.clips.files import check_alike, check_extra, c
 from bundle_tools.challenge.rules.clips.reference import check_reference
 from bundle_tools.challenge.rules.clips.tables import SETTINGS, PhaseData, read_clips, side_of
 from bundle_tools.challenge.rules.clips.video import Video
-from bundle_tools.challenge.rules.settings.probes import check_probes
+from bundle_tools.challenge.rules.settings.probes import check_probes, check_yardstick
 from bundle_tools.challenge.rules.settings.ranking import check_ranking
 from bundle_tools.challenge.rules.settings.results import check_results
 from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S
@@ -35,6 +35,7 @@ def check_data(draft: Draft) -> Iterator[Finding]:
         yield from _check_agreement(draft, task, inputs, reference)
         yield from _check_videos(inputs, clips, draft.progress)
         yield from check_probes(inputs, len(clips))
+        yield from check_yardstick(inputs, reference, clips)
         yield from check_ranking(draft, inputs, reference, clips)
         yield from check_results(inputs, list(clips))
         yield from check_reference(inputs, reference, clips.keys())

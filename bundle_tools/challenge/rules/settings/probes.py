@@ -1,14 +1,17 @@
-"""A rule about the second pass of ingestion: whether there is time for the altered copies."""
+"""Rules about the second pass of ingestion: whether there is time for it, and whether enough can be learned from it."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from bundle_tools.challenge.rules.clips.tables import SETTINGS, PhaseData
-from bundle_tools.codabench.rules.findings import Finding, Severity
+from bundle_tools.challenge.rules.clips.tables import LABELS, SETTINGS, PhaseData, read_by_clip, read_labels
+from bundle_tools.codabench.rules.findings import Finding, Severity, shown
 
 MOST_EDITS = 3
-UNITS = 6
-"""Most parts of a clip's picture or time that are hidden."""
+UNITS = 5
+"""Most units of a clip that are altered: `MOST_CALLS` of ingestion, without the original and edits."""
+FEWEST_PEOPLE = 4
+"""Fewest people from which scoring can tell what is always so."""
 FIRST_CALLS = 2
 """Calls for the clip itself: predict and explain."""
 USED_SHARE = 0.85
@@ -39,8 +42,7 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
     # Ingestion is asked, and refuses other values.
     if not clips or type(limit) not in (int, float) or not 1 <= limit <= 1e6 or edits not in range(MOST_EDITS + 1):
         return
-    exchanges = settings.get("exchanges") is not None
-    calls = clips * (FIRST_CALLS + altered_calls(edits, exchanges=exchanges))
+    calls = clips * (FIRST_CALLS + altered_calls(edits))
     budget = USED_SHARE * limit
     left = budget / calls
     if left < SHORT_CALL_S:
@@ -54,9 +56,31 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
         yield Finding("probes-time", severity, where, what, effect, fix)
 
 
-def altered_calls(edits: int, *, exchanges: bool) -> int:
-    """Return the highest number of model calls for a clip and its altered copies after the first pass.
+def check_yardstick(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
+    """Find phases with too few people, or one kind of part, to tell what is always so."""
+    if "probes" not in inputs.settings or not clips:
+        return
+    effect = "Maps and timelines are not scored: both axes are 0 for everybody."
+    sources = read_labels(reference.data).sources
+    if 0 < (people := len({sources[clip] for clip in clips if clip in sources})) < FEWEST_PEOPLE:
+        what = f"The clips show {people} people, by source_id; expected at least {FEWEST_PEOPLE}."
+        yield Finding("yardstick-people", "warning", reference.at(LABELS), what, effect, "Use clips of more people.")
+    exchanges = read_by_clip(inputs.data, "exchanges")
+    kinds = {kind for clip in clips if clip in exchanges for kind in _kinds(exchanges[clip])}
+    if len(kinds) == 1 and exchanges.keys() >= set(clips):
+        what = f"All parts of all exchanges are of one kind: {shown(min(kinds))}."
+        fix = "Exchange parts of several kinds, such as mouth, eyes and words."
+        yield Finding("yardstick-kinds", "warning", inputs.at(str(inputs.settings["exchanges"])), what, effect, fix)
 
-    If parts are exchanged, the event of a second is one of the parts, and is asked about once.
-    """
-    return 1 + UNITS * (1 if exchanges else 2) + edits
+
+def _kinds(entry: object) -> Iterator[str]:
+    """Yield the kinds of an exchange's parts: their names without a number; none after a mistake."""
+    parts = entry.get("parts") if isinstance(entry, dict) else None
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict) and isinstance(part.get("name"), str):
+            yield re.sub(r"-\d+$", "", part["name"])
+
+
+def altered_calls(edits: int) -> int:
+    """Return the highest number of model calls for a clip and its altered copies after the first pass."""
+    return 1 + UNITS + edits

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.media.reels import Track
-from ingest.media.sound import replace_by_another_moment
+from ingest.media.sound import exchange, replace_by_another_moment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,9 +81,12 @@ class Alteration:
         return (shown,) if self.exchange is None else (shown, self.exchange.path)
 
     @property
-    def track(self) -> Track:
-        """The sound that is decoded."""
-        return Track(self.voice or self.copy or self.material.path, repeated=self.voice is not None)
+    def tracks(self) -> tuple[Track, ...]:
+        """The sounds that are decoded: what is heard, and that of the second drawing if a part of it can be heard."""
+        heard = Track(self.voice or self.copy or self.material.path, repeated=self.voice is not None)
+        if self.exchange is None or not self.exchange.heard:
+            return (heard,)
+        return heard, Track(self.exchange.path, repeated=False)
 
     @property
     def repeats(self) -> bool:
@@ -101,9 +104,13 @@ class Alteration:
 
     def sound(self, rate: int) -> Sound | None:
         """Return the altered sound at `rate` samples a second, None where there is none; raises UnreadableClip."""
-        heard = self.material.sound(self.track, rate)
+        heard, *second = (self.material.sound(track, rate) for track in self.tracks)
         if heard is None:
             return None
+        for other in second:
+            if other is not None and self.exchange is not None:
+                # Even if nothing is exchanged, so that timing reveals nothing.
+                heard = exchange(heard, other, rate, self.exchange.heard_s(self.exchanged))
         if self.seconds:
             heard = replace_by_another_moment(heard, rate, self.seconds, self.seed)
         louder: Sound = np.clip(heard * np.float32(self.jitter.loudness), -1.0, 1.0)

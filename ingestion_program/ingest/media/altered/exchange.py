@@ -1,10 +1,11 @@
-"""Exchanges: a second drawing of a clip in which every part differs, and the outline of each part.
+"""Exchanges: a second drawing of a clip in which every part is its counterpart, and where and when each part is.
 
-Outside the parts both drawings are the same picture, so every mixture looks like an ordinary clip and leaves no trace.
+Outside the parts both drawings are the same, so every mixture is like an ordinary clip and leaves no trace.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -35,32 +36,38 @@ MIDDLE = 0.02
 Up to there the drawings are blended: what moves leaves compression noise wherever it passes, even where the
 pictures look the same.
 """
-MOSTLY = 0.5
-"""A part belongs to a second if at least this share of its event lies in it."""
 _FINE = 16
 """Side of a cell in pixels when the share of a part in it is measured."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Something in the picture that can be exchanged for another drawing of it."""
+    """Something in a clip that can be exchanged for another drawing of it."""
 
     name: str
+    """Its kind and, if there are several of that kind, a hyphen and a number."""
     outline: Corners
-    """Corners of a region that contains the whole part, as shares of width and height, 0 to 1."""
+    """Corners of a region that contains the whole part, as shares of width and height, 0 to 1; empty if only heard."""
     event_s: tuple[float, float] | None
     """When it begins and ends, in seconds; None for a part that is always there."""
+    transcript: str | None = None
+    """The clip's words with those of this part exchanged; None for a part that is not heard."""
 
     def __post_init__(self) -> None:
         # Drawn outlines repeat corners. Kept once each, the exchanges of 10,000 clips take half the memory.
         kept: dict[tuple[float, float], tuple[float, float]] = {}
         object.__setattr__(self, "outline", tuple(kept.setdefault(corner, corner) for corner in self.outline))
 
+    @property
+    def kind(self) -> str:
+        """What it is; several parts can be of one kind."""
+        return re.sub(r"-\d+$", "", self.name)
+
     def mask(self, height: int, width: int) -> Mask:
         """Return which pixels of a picture lie in the outline, shape (height, width)."""
         drawn = np.zeros((height, width), np.uint8)
-        corners = np.rint(np.array(self.outline) * (width, height)).astype(np.int32)
-        cv2.fillPoly(drawn, [corners], 1)
+        if self.outline:
+            cv2.fillPoly(drawn, [np.rint(np.array(self.outline) * (width, height)).astype(np.int32)], 1)
         return drawn.view(np.bool_)
 
     def in_cells(self, rows: int, columns: int) -> npt.NDArray[np.float64]:
@@ -102,6 +109,16 @@ class Exchange:
     """Hash of the file when the run began."""
     parts: tuple[Part, ...]
     """Parts that can be exchanged; their outlines do not touch."""
+
+    @property
+    def heard(self) -> dict[str, str]:
+        """The transcripts of the parts that are heard, by name."""
+        return {part.name: part.transcript for part in self.parts if part.transcript is not None}
+
+    def heard_s(self, names: Sequence[str]) -> list[tuple[float, float]]:
+        """Return when those of these parts that are heard begin and end, in seconds."""
+        heard = (part for part in self.parts if part.name in names and part.transcript is not None)
+        return [part.event_s for part in heard if part.event_s is not None]
 
     def weights(self, height: int, width: int) -> Weights:
         """Return how much of the second drawing is shown where all parts are exchanged, see `mixing.Mixer`.

@@ -52,7 +52,7 @@ class Material:
     def share(self, calls: Sequence[Showing]) -> None:
         """Decode frames and sound once for all of these calls from now on."""
         self._calls = calls
-        self._tracks = Tracks(call.track for call in calls)
+        self._tracks = Tracks(track for call in calls for track in call.tracks)
 
     def kept(self, path: Path, asked: Indices, going_on: Callable[[], bool]) -> Reader | None:
         """Return a reader of frames that are decoded once for all calls, or None; see `Reels.reader`."""

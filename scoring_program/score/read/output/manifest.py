@@ -20,7 +20,7 @@ from score.read.strict_json import StrictJsonError, is_sha256, parse_object, who
 
 MEBIBYTE = 2**20
 MANIFEST = "manifest.json"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 WORKER_METADATA = "metadata"  # the worker writes it after ingestion has ended, so no manifest can list it
 _SAFE_PATH = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,63}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z0-9]{1,8}")
 _LARGEST = {
@@ -28,6 +28,7 @@ _LARGEST = {
     "explanations.jsonl": 2048 * MEBIBYTE,
     "clips.jsonl": 1024 * MEBIBYTE,
     "probes.jsonl": 1024 * MEBIBYTE,
+    "repeats.jsonl": 1024 * MEBIBYTE,
 }
 _LARGEST_IMAGE = MEBIBYTE
 _LARGEST_OTHER = 64 * MEBIBYTE

@@ -1,6 +1,6 @@
 """One line of ``probes.jsonl``: a call of the second pass on a clip or an altered copy of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -9,9 +9,7 @@ from score.read.output.explanation_record import Explanation, parse_explanation
 from score.read.strict_json import finite_number, mapping, short_text, whole_number
 from score.settings import Settings
 
-HIDDEN = ("space", "time")
-"""Kinds that hide places of the picture, or seconds."""
-KINDS = ("original", *HIDDEN, "cue", "twin")
+KINDS = ("original", "unit", "cue", "twin")
 MOST_CALLS = 16
 """Most calls of one clip, not counting repeats."""
 _MOST_PARTS, _LONGEST_NAME = 64, 40
@@ -28,13 +26,17 @@ class ProbeCall:
     """One call of the second pass."""
 
     kind: str
-    """``original``, ``space``, ``time``, ``cue`` or ``twin``."""
+    """``original``, ``unit``, ``cue`` or ``twin``."""
     operator: str
-    """How the hidden place was replaced; empty for an unaltered clip."""
-    places: tuple[int, ...]
-    """Hidden cells or seconds, ascending."""
-    exchanged: tuple[str, ...]
+    """How a unit was replaced; empty for an unaltered clip."""
+    unit: str
+    """Kind of the unit, such as ``mouth``; empty for other calls."""
+    parts: tuple[str, ...]
     """Names of the exchanged parts; empty without an exchange."""
+    cells: tuple[int, ...]
+    """Cells of the unit, ascending."""
+    seconds: tuple[int, ...]
+    """Seconds of the unit, ascending."""
     cue: str
     """The cue that an edit neutralises; otherwise empty."""
     prediction: tuple[float, ...] | None
@@ -50,20 +52,30 @@ class ProbeCall:
         return self.operator not in {"", "exchange", "copy"}
 
     @property
-    def name(self) -> tuple[str, tuple[int, ...], tuple[str, ...], str]:
+    def name(self) -> tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...], str]:
         """Identifies the call within its clip, apart from repeats."""
-        return self.kind, self.places, self.exchanged, self.cue
+        return self.kind, self.unit, self.parts, self.cells, self.seconds, self.cue
+
+
+def original_of(calls: Iterable[ProbeCall]) -> tuple[float, ...] | None:
+    """Return the prediction for the jittered original; None without a valid one."""
+    return next((call.prediction for call in calls if call.kind == "original" and not call.again), None)
+
+
+def original_failed(calls: Iterable[ProbeCall]) -> bool:
+    """Whether a call for the jittered original, or its repeat, was made without a valid answer."""
+    return any(call.kind == "original" and call.prediction is None for call in calls)
 
 
 def parse_call(record: dict[str, Any], explanation: Explanation | None, settings: Settings) -> ProbeCall:
     """Parse one call.
 
-    `record`: one object of ``probes.jsonl``. `explanation`: the clip's explanation from the first pass: no cell outside
-    its map can have been hidden. Raises BadCallError with the mistake.
+    `record`: one object of ``probes.jsonl``. `explanation`: the clip's explanation from the first pass: no unit can
+    have a place outside its map. Raises BadCallError with the mistake.
     """
-    kind, cue, again = record.get("kind"), record.get("cue"), record.get("again", False)
-    exchanged, said, answer = record.get("exchanged") or (), record.get("explanation"), record.get("prediction")
-    places = _places(record.get("places"))
+    kind, cue, unit, again = record.get("kind"), record.get("cue"), record.get("unit"), record.get("again", False)
+    parts, said, answer = record.get("parts") or (), record.get("explanation"), record.get("prediction")
+    cells, seconds = (_places(record.get(key)) for key in ("cells", "seconds"))
     prediction = None
     if kind not in KINDS:
         raise BadCallError("no kind")
@@ -71,14 +83,15 @@ def parse_call(record: dict[str, Any], explanation: Explanation | None, settings
         raise BadCallError("an again that is neither true nor false")
     if (isinstance(cue, str) and bool(cue)) != (kind == "cue"):
         raise BadCallError("a cue that does not fit the kind")
-    if places is None or bool(places) != (kind in HIDDEN):
-        raise BadCallError("places that are empty or not ascending whole numbers")
-    if kind in HIDDEN and explanation is not None:
-        weights = explanation.time if kind == "time" else explanation.space
-        if weights is not None and places[-1] >= weights.size:
-            raise BadCallError("a place outside the map of the clip")
-    if not isinstance(exchanged, list | tuple) or not all(isinstance(part, str) for part in exchanged):
-        raise BadCallError("an exchanged that is not a list of names")
+    if (isinstance(unit, str) and bool(unit)) != (kind == "unit"):
+        raise BadCallError("a unit that does not fit the kind")
+    if cells is None or seconds is None or bool(cells or seconds) != (kind == "unit"):
+        raise BadCallError("cells or seconds that are missing or not ascending whole numbers")
+    maps = () if explanation is None else ((cells, explanation.space), (seconds, explanation.time))
+    if any(places and weights is not None and places[-1] >= weights.size for places, weights in maps):
+        raise BadCallError("a place outside the map of the clip")
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise BadCallError("parts that are not a list of names")
     if answer is not None:
         if mapping(answer).keys() != set(settings.names):
             raise BadCallError("targets that differ from the reference data")
@@ -88,8 +101,10 @@ def parse_call(record: dict[str, Any], explanation: Explanation | None, settings
     return ProbeCall(
         kind=kind,
         operator=short_text(record.get("operator"), _LONGEST_NAME),
-        places=places,
-        exchanged=tuple(part[:_LONGEST_NAME] for part in exchanged[:_MOST_PARTS]),
+        unit=short_text(unit, _LONGEST_NAME) if kind == "unit" else "",
+        parts=tuple(part[:_LONGEST_NAME] for part in parts[:_MOST_PARTS]),
+        cells=cells,
+        seconds=seconds,
         cue=short_text(cue, _LONGEST_NAME) if kind == "cue" else "",
         prediction=prediction,
         twin=parse_explanation(said, settings, frozenset()) if kind == "twin" and isinstance(said, dict) else None,

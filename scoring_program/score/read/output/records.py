@@ -13,7 +13,7 @@ from score.read.file_reader import FileReader
 from score.read.output.explanation_record import Explanation, parse_explanation
 from score.read.output.probe_record import KINDS, MOST_CALLS, BadCallError, ProbeCall, numbers_in_range, parse_call
 from score.read.reference.labels import CLIP_ID
-from score.read.strict_json import StrictJsonError, parse_object, short_text
+from score.read.strict_json import StrictJsonError, mapping, parse_object, short_text
 from score.settings import Settings
 
 STATUSES = ("ok", "failed", "not_reached", "unreadable")
@@ -34,6 +34,16 @@ class ClipRecord:
     """``ok``, ``failed``, ``not_reached`` or ``unreadable``."""
     problems: tuple[Problem, ...]
     """What went wrong, at most 20."""
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """What a fresh process answered to a plain clip."""
+
+    prediction: tuple[float, ...] | None
+    """One number for each target, in its range; None without a valid answer."""
+    explanation: Explanation
+    """Empty without a valid one."""
 
 
 def read_clips(data: bytes, settings: Settings, problems: list[Problem]) -> dict[str, ClipRecord]:
@@ -60,6 +70,19 @@ def read_explanations(
         if clip_id := _clip_id(record, place, explanations, file):
             explanations[clip_id] = parse_explanation(record, settings, images)
     return explanations
+
+
+def read_repeats(data: bytes, settings: Settings, problems: list[Problem]) -> dict[str, Repeat]:
+    """Read ``repeats.jsonl``."""
+    file = FileReader("repeats.jsonl", "record_broken", problems)
+    repeats: dict[str, Repeat] = {}
+    for place, record in _objects(data, file):
+        if clip_id := _clip_id(record, place, repeats, file):
+            answer = mapping(record.get("prediction"))
+            prediction = numbers_in_range([answer.get(name) for name in settings.names], settings)
+            explanation = parse_explanation(mapping(record.get("explanation")), settings, frozenset())
+            repeats[clip_id] = Repeat(prediction, explanation)
+    return repeats
 
 
 def read_probe_calls(

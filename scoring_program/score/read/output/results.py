@@ -14,10 +14,12 @@ from score.read.output.probe_record import MOST_CALLS
 from score.read.output.records import (
     ClipRecord,
     Probes,
+    Repeat,
     read_clips,
     read_explanations,
     read_predictions,
     read_probe_calls,
+    read_repeats,
 )
 from score.read.output.run_facts import RunFacts, read_run
 from score.settings import Settings
@@ -42,6 +44,8 @@ class Results:
     """Explanations of clips with a valid prediction, by clip id."""
     probes: Probes
     """Calls of the second pass, by clip id; empty without one."""
+    repeats: dict[str, Repeat]
+    """Answers of a fresh process to plain clips, by clip id."""
     warnings: tuple[Problem, ...]
     """Problems that were tolerated but are reported."""
 
@@ -82,9 +86,11 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     predictions = read_predictions(read("predictions.csv"), settings, problems)
     images = frozenset(name for name in folder.hashes if name.startswith("images/"))
     explanations = read_explanations(read("explanations.jsonl"), settings, images, problems)
-    # Without a second pass there is no such file. Each call may be repeated once.
+    # Without a model there are no such files. Each call may be repeated once.
+    repeated = read("repeats.jsonl") if "repeats.jsonl" in folder.hashes else b""
     calls = read("probes.jsonl", 2 * MOST_CALLS) if "probes.jsonl" in folder.hashes else b""
     probes = read_probe_calls(calls, settings, explanations, problems)
+    repeats = read_repeats(repeated, settings, problems)
     # Ingestion records every clip, even unreached ones. An empty record is a broken run, not a bad model.
     if not clips:
         problems.append(wrong("record_broken", "clips.jsonl", "no record of any clip", "one record per clip"))
@@ -95,7 +101,8 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     if run.program_version not in ("", __version__):
         found = f"ingestion {run.program_version[:20]}, scoring {__version__}"
         problems.append(wrong("release_differs", "run.json", found, "one release"))
-    return Results(folder, run, clips, predictions, explanations, probes, (*problems, *folder.planted.problems()))
+    warnings = (*problems, *folder.planted.problems())
+    return Results(folder, run, clips, predictions, explanations, probes, repeats, warnings)
 
 
 def _check_status(run: RunFacts) -> None:

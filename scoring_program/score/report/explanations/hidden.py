@@ -1,14 +1,15 @@
-"""The second pass on one clip as drawings and numbers: hidden places and their effects."""
+"""The second pass on one clip as drawings and numbers: units and their effects."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from score.evaluation.clip_numbers import ClipNumbers, HiddenNumbers
+from score.axes.effects import Unit
+from score.evaluation.clip_numbers import ClipNumbers
 from score.read.output.explanation_record import Explanation
 from score.read.output.probe_record import ProbeCall
 from score.report.drawings.outline import outline, whereabouts
 from score.report.drawings.timeline import bars, lane, spoken, ticks
-from score.report.numbers import NONE, number, signed
+from score.report.numbers import NONE, number, plural, signed
 from score.settings import Target
 from score.visible import in_words, one_line
 
@@ -16,8 +17,8 @@ _FAILED = "no valid answer"
 
 
 Effects = tuple[tuple[str, str, str, float], ...]
-"""(``top`` for the most marked place, ``bottom`` for the least, else empty; what was hidden; the change; the change as
-a percentage of the clip's largest)."""
+"""(``top`` for the most marked unit, ``bottom`` for the least, else empty; what it is; its joint effect as a share of
+the range; the effect as a percentage of the clip's largest)."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,8 @@ class Drawing:
     """(percentage of the length, seconds as text), for bins."""
 
 
-def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Drawing | None:
-    """Draw the explanation's map; None without one.
-
-    `target`: the target on which the explanation is judged; changes are shown in its range.
-    """
+def place(explanation: Explanation, numbers: ClipNumbers) -> Drawing | None:
+    """Draw the explanation's map; None without one."""
     if explanation.space is None:
         return None
     rows, columns = explanation.space.shape
@@ -57,9 +55,8 @@ def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Dra
         if places
     ]
 
-    def where(hidden: HiddenNumbers) -> str:
-        parts = one_line(", ".join(part.replace("-", " ") for part in hidden.parts), 60)
-        return parts or whereabouts(hidden.places, rows, columns)
+    def where(unit: Unit) -> str:
+        return _kind(unit) if unit.parts else whereabouts(unit.cells, rows, columns)
 
     return Drawing(
         rows=rows,
@@ -67,12 +64,12 @@ def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Dra
         top=outline(top, rows, columns) or "",
         bottom=outline(bottom, rows, columns) or "",
         label="; ".join(told) + "." if told else "The map was not tested.",
-        effects=_effects("space", numbers, target, where),
+        effects=_effects("space", numbers, where),
     )
 
 
-def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Drawing | None:
-    """Draw the explanation's timeline; parameters as for `place`; None without one."""
+def timeline(explanation: Explanation, numbers: ClipNumbers) -> Drawing | None:
+    """Draw the explanation's timeline; None without one."""
     if explanation.time is None:
         return None
     weights, bin_s = explanation.time, explanation.bin_s
@@ -92,7 +89,7 @@ def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> 
         top=lane(top),
         bottom=lane(bottom),
         label="; ".join(told) + ".",
-        effects=_effects("time", numbers, target, lambda one: spoken(one.places, bin_s)),
+        effects=_effects("time", numbers, lambda unit: f"{_kind(unit)}, {spoken(unit.seconds, bin_s)}"),
         bars=bars(weights),
         ticks=ticks(len(weights), bin_s),
     )
@@ -101,43 +98,51 @@ def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> 
 def call_rows(
     explanation: Explanation, calls: Sequence[ProbeCall], numbers: ClipNumbers, target: Target
 ) -> Iterator[tuple[str, str, str, str]]:
-    """List the calls of a clip, without repeats; other parameters as for `place`.
+    """List the calls of a clip, without repeats.
 
-    Yields what was altered, how, how much or where, and the change of the prediction.
+    `target`: the target on which the claims are judged; changes by an edit are shown in its range. Yields what was
+    altered, how, where, and the change of the prediction: of a unit, the joint effect as a share of the range.
     """
     span = target.maximum - target.minimum
+    effects = {one.unit: one.effect for units in numbers.units.values() for one in units}
     for call in (one for one in calls if not one.again):
         how = in_words(call.operator, 40) or NONE
-        if call.kind in ("space", "time"):
-            named = call.places, call.exchanged
-            found = (one.change for one in numbers.hidden.get(call.kind, ()) if (one.places, one.parts) == named)
-            change = next(found, None)
-            size = explanation.space.size if call.kind == "space" and explanation.space is not None else 0
-            where = f"{len(call.places)} of {size} cells" if size else spoken(call.places, explanation.bin_s)
-            what = "Place" if call.kind == "space" else "Time"
-            yield what, how, where, _FAILED if change is None else number(change * span, 3)
+        if call.kind == "unit":
+            unit = next((one for one in effects if (one.kind, one.cells, one.seconds) == _names(call)), None)
+            change = None if unit is None else effects[unit]
+            where = [plural(len(call.cells), "cell")] if call.cells else []
+            where += [spoken(call.seconds, explanation.bin_s)] if call.seconds else []
+            found = _FAILED if call.prediction is None else NONE if change is None else number(change, 3)
+            yield in_words(call.unit, 40), how, ", ".join(where), found
         elif call.kind == "cue" and call.cue in numbers.edited:
             change = numbers.edited[call.cue]
             what = f"Cue {in_words(call.cue, 40)}, made neutral"
             yield what, how, NONE, _FAILED if change is None else signed(-change * span, 3)
 
 
+def _names(call: ProbeCall) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    return call.unit, call.cells, call.seconds
+
+
+def _kind(unit: Unit) -> str:
+    return one_line(unit.kind.replace("-", " "), 60)
+
+
 def _most_and_least(kind: str, numbers: ClipNumbers) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    hidden = numbers.hidden.get(kind, ())
-    return (hidden[0].places, hidden[-1].places) if len(hidden) > 1 else ((), ())
+    units = [one.unit.cells if kind == "space" else one.unit.seconds for one in numbers.units.get(kind, ())]
+    return (units[0], units[-1]) if len(units) > 1 else ((), ())
 
 
-def _effects(kind: str, numbers: ClipNumbers, target: Target, where: Callable[[HiddenNumbers], str]) -> Effects:
-    """Draw bars, the most marked place first, on one scale for all drawings of a clip."""
-    changes = [one.change for hidden in numbers.hidden.values() for one in hidden if one.change is not None]
+def _effects(kind: str, numbers: ClipNumbers, where: Callable[[Unit], str]) -> Effects:
+    """Draw bars, the most marked unit first, on one scale for all drawings of a clip."""
+    changes = [one.effect for units in numbers.units.values() for one in units if one.effect is not None]
     largest = max([numbers.epsilon, *changes])
-    span = target.maximum - target.minimum
-    hidden = numbers.hidden.get(kind, ())
-    ends = {0: ("top", "marked most, "), len(hidden) - 1: ("bottom", "marked least, ")} if len(hidden) > 1 else {}
+    units = numbers.units.get(kind, ())
+    ends = {0: ("top", "marked most, "), len(units) - 1: ("bottom", "marked least, ")} if len(units) > 1 else {}
     bars = []
-    for place, one in enumerate(hidden):
+    for place, one in enumerate(units):
         part, words = ends.get(place, ("", ""))
-        value = _FAILED if one.change is None else number(one.change * span, 3)
-        width = 0.0 if one.change is None else round(100 * one.change / largest, 1)
-        bars.append((part, f"{words}{where(one)}", value, width))
+        value = _FAILED if one.effect is None else number(one.effect, 3)
+        width = 0.0 if one.effect is None else round(100 * one.effect / largest, 1)
+        bars.append((part, f"{words}{where(one.unit)}", value, width))
     return tuple(bars)

@@ -17,7 +17,6 @@ STATES = ("good", "part", "bad", "none")
 """Best first; ``none`` if nothing was measured."""
 _WHERE = {"space": "a place", "time": "a moment"}
 _OTHER = {"space": "place", "time": "second"}
-_GIVEN = {"space": "map", "time": "timeline"}
 _NOT_GIVEN = {"space": "No map given: scores 0.", "time": "No timeline given: scores 0."}
 
 
@@ -39,18 +38,18 @@ def state_of(value: float) -> str:
 
 def clip_state(numbers: ClipNumbers) -> str:
     """Return how well an explanation held up: ``good`` if every tested part did, ``none`` without tested parts."""
-    if not (numbers.hidden or numbers.edited):
+    if not (numbers.units or numbers.edited):
         return "none"
-    tested = [_hidden_state(numbers, kind) for kind in numbers.hidden]
+    tested = [_order_state(numbers, kind) for kind in numbers.units]
     tested += [state_of(value) for value in ((numbers.claims,) if numbers.edited else ()) + (numbers.text,)]
     found = state_of(numbers.held)
     return "part" if found == "good" and set(tested) != {"good"} else found
 
 
-def _hidden_state(numbers: ClipNumbers, kind: str) -> str:
-    """Return the state of a map or timeline: ``good`` only if hiding no other part moved the prediction more."""
+def _order_state(numbers: ClipNumbers, kind: str) -> str:
+    """Return the state of a map or timeline: ``good`` only if no other unit moved the predictions more."""
     found = state_of(getattr(numbers, kind))
-    changes = [one.change or 0.0 for one in numbers.hidden[kind]]
+    changes = [one.effect or 0.0 for one in numbers.units[kind]]
     return "part" if found == "good" and max(changes) - changes[0] > numbers.epsilon else found
 
 
@@ -59,32 +58,31 @@ def reasons(
 ) -> tuple[Reason, ...]:
     """Judge one explanation in words: place, time, cues and text."""
     return (
-        _hidden("Place", "space", explanation.space is not None, numbers, target),
-        _hidden("Time", "time", explanation.time is not None, numbers, target),
+        _order("Place", "space", explanation.space is not None, numbers),
+        _order("Time", "time", explanation.time is not None, numbers),
         _cues(numbers, claims, target),
         _text(numbers, explanation),
     )
 
 
-def _hidden(part: str, kind: str, given: bool, numbers: ClipNumbers, target: Target) -> Reason:
-    hidden = numbers.hidden.get(kind, ())
+def _order(part: str, kind: str, given: bool, numbers: ClipNumbers) -> Reason:
+    units = numbers.units.get(kind, ())
     if not given:
         return Reason("none", part, _NOT_GIVEN[kind])
-    if not hidden:
+    if not units:
         return Reason("none", part, "Not measured: scores 0.")
-    changes = [one.change for one in hidden if one.change is not None]
-    if len(changes) < len(hidden):
+    changes = [one.effect for one in units if one.effect is not None]
+    if len(changes) < len(units):
         return Reason("bad", part, f"No valid answer when {_WHERE[kind]} was altered: gets the worst score.")
-    span = target.maximum - target.minimum
-    state, epsilon = _hidden_state(numbers, kind), numbers.epsilon
-    most, largest = number(changes[0] * span, 3), number(max(changes) * span, 3)
-    words = f"Altering the {_OTHER[kind]} marked most moved the prediction by {most}"
+    state, epsilon = _order_state(numbers, kind), numbers.epsilon
+    most, largest = number(changes[0], 3), number(max(changes), 3)
+    words = f"Altering the {_OTHER[kind]} marked most moved the predictions by {most}"
     if most != largest:
         words += f"; altering another {_OTHER[kind]} moved it by up to {largest}"
     elif state != "good" and max(changes) > epsilon:
         in_order = all(higher > lower - epsilon for higher, lower in pairwise(changes))
-        average = f"the average {_GIVEN[kind]} of the other clips fits about as well"
-        words += f"; {average if in_order else 'the order of the others is wrong'}"
+        usual = "one order for all clips fits about as well"
+        words += f"; {usual if in_order else 'the order of the others is wrong'}"
     return Reason(state, part, f"{words}.")
 
 

@@ -13,18 +13,18 @@ _SAYS = {
         "Point your map at the places that drive the prediction.",
         "of the maps are at or below chance: the places they mark moved the prediction no more than the rest.",
     ),
-    "space_foreign": (
+    "space_usual": (
         "Make each map specific to its clip.",
-        "of the maps are no better than the average map of the other clips.",
+        "of the maps are no better than one order of the parts for all clips.",
     ),
     "no_time": ("Return a timeline for every clip.", "of the clips have no valid timeline."),
     "time_reversed": (
         "Point your timeline at the seconds that drive the prediction.",
         "of the timelines are at or below chance: the seconds they mark moved the prediction no more than the rest.",
     ),
-    "time_foreign": (
+    "time_usual": (
         "Make each timeline specific to its clip.",
-        "of the timelines are no better than the average timeline of the other clips.",
+        "of the timelines are no better than one order of the parts for all clips.",
     ),
     "no_claims": ("Claim which cues moved the prediction for every clip.", "of the clips have no claim."),
     "wrong_sign": (
@@ -62,8 +62,8 @@ _SAYS = {
 }
 """For each share in `Shortfalls`: what to do, and what the share describes."""
 _REASONS = {
-    "faithfulness_space": ("no_space", "space_reversed", "space_foreign"),
-    "faithfulness_time": ("no_time", "time_reversed", "time_foreign"),
+    "faithfulness_space": ("no_space", "space_reversed", "space_usual"),
+    "faithfulness_time": ("no_time", "time_reversed", "time_usual"),
     "cue_claims": ("no_claims", "wrong_sign", "no_effect", "silent"),
     "known_causes": ("no_claims", "no_space", "no_time"),
     "text": ("invalid_text", "contradicting", "disagreeing", "unstable", "between"),

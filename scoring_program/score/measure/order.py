@@ -1,0 +1,159 @@
+"""How well an explanation orders effects, beyond what one order for all clips would get.
+
+One function serves maps and timelines against measured effects, and claims, maps and timelines against known causes.
+A forecast is worth what it adds to the climatology (Murphy, "Skill scores based on the mean square error and their
+relationships to the correlation coefficient", Monthly Weather Review 116, 1988). Here the climatology is what could be
+said without the clip: the best single order of the kinds of regions. It is computed from effects alone, so nothing that
+a submission writes can move it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+SKILL_SHARE = 0.5
+"""Share of the skill in the result; the rest is the agreement itself."""
+HIGHEST_YARDSTICK = 0.9
+"""Limit of the yardstick: close to 1, nothing could be better, and the division fails."""
+STILL_WEIGHT = 0.25
+"""Weight of a pair with a region in which nothing happens: that it matters less is known without seeing the clip."""
+_DIGITS = 6
+"""Weights that differ by less than this share of the largest are ties: rounding must not decide an order."""
+_SUMS = 4
+
+
+@dataclass(frozen=True)
+class Region:
+    """A place, a time or a cue of one clip, with its effect."""
+
+    kind: str
+    """What it shows, such as ``mouth``."""
+    effect: float
+    """Effect of exchanging it, or contribution to the label, on the unit scale; signed if the weight is."""
+    weight: float
+    """How much the explanation marks it; 0 without an explanation."""
+    still: bool = False
+    """Whether nothing happens in it."""
+
+
+def order_sums(
+    clips: Sequence[Sequence[Region]],
+    smallest: Array,
+    failed: NDArray[np.bool_] | None = None,
+    *,
+    due: bool = False,
+) -> Array:
+    """Return each clip's addends: what `order_skill` computes its result from.
+
+    A pair of regions weighs as much as their effects differ, so clips weigh by the size of their effects.
+
+    Parameters
+    ----------
+    clips
+        The regions of each of n clips; fewer than two have no order.
+    smallest
+        (n,) smallest difference of two effects that counts, >= 0.
+    failed
+        (n,) clips on which the model failed: they count as the worst order of the largest effects, and as the best
+        single order, so that failing cannot lower the yardstick.
+    due
+        Whether every clip should have been measured: one without effects counts as an average clip without an order.
+
+    Returns
+    -------
+    NDArray
+        (n, 4 + p): agreement, its largest possible value, the parts of this that were measured and that failed, and for
+        each of p pairs of kinds the sum of differences of their effects.
+    """
+    kinds = sorted({region.kind for regions in clips for region in regions})
+    place = {pair: number for number, pair in enumerate(combinations(kinds, 2))}
+    sums = np.zeros((len(clips), _SUMS + len(place)))
+    for row, regions, least in zip(sums, clips, smallest, strict=True):
+        weights = _rounded([region.weight for region in regions])
+        for (one, mark), (other, other_mark) in combinations(zip(regions, weights, strict=True), 2):
+            difference = one.effect - other.effect
+            if abs(difference) <= least:
+                continue
+            worth = STILL_WEIGHT if one.still or other.still else 1.0
+            row[0] += worth * difference * np.sign(mark - other_mark)
+            row[1:3] += worth * abs(difference)
+            if one.kind < other.kind:
+                row[_SUMS + place[one.kind, other.kind]] += worth * difference
+            elif one.kind > other.kind:
+                row[_SUMS + place[other.kind, one.kind]] -= worth * difference
+    possible = sums[:, 1]
+    measured = possible[possible > 0]
+    if due and measured.size:
+        sums[possible == 0, 1] = measured.mean()
+    if failed is not None:
+        sums[failed] = 0.0
+        sums[failed, :_SUMS] = np.array([-1.0, 1.0, 0.0, 1.0]) * (measured.max() if measured.size else 1.0)
+    return sums
+
+
+def _rounded(values: Sequence[float]) -> Array:
+    found = np.array(values, dtype=np.float64)
+    largest = np.abs(found).max(initial=0.0)
+    return np.round(found / largest, _DIGITS) if largest > 0 else found
+
+
+def agreement(sums: Array) -> Array:
+    """Gini correlation of effects and weights: ``sum d sign(w - w') / sum |d|`` over pairs with difference d.
+
+    1 for the order of the effects, 0 for an unrelated order or none, -1 for the reverse. (Schechtman and Yitzhaki, "A
+    measure of association based on Gini's mean difference", Communications in Statistics 16, 1987.) Takes (b, 4 + p)
+    sums, returns (b,).
+    """
+    return _ratio(sums[:, 0], sums[:, 1])
+
+
+def yardstick(sums: Array) -> Array:
+    """Return the highest agreement of one order of the kinds for all clips, cut to 0.9: (b,) from (b, 4 + p) sums.
+
+    It is ``sum over pairs of kinds |sum d| / sum |d|``, which the order of the kinds' mean effects gets if every clip
+    has every kind; otherwise no order gets more.
+    """
+    usual = np.abs(sums[:, _SUMS:]).sum(axis=1) + sums[:, 3]
+    return np.minimum(_ratio(usual, sums[:, 2] + sums[:, 3]), HIGHEST_YARDSTICK)
+
+
+def order_skill(sums: Array) -> Array:
+    """Combine agreement g and yardstick R: ``1/2 g + 1/2 skill``, at most 1; the order of all clips alike gets R / 2.
+
+    The skill is ``(g - R) / (1 - R)`` above the yardstick and ``(g - R) / R`` below it, at least -1, so that it is 1
+    for an exact order, 0 for the best single one, and -1 for no order.
+
+    Takes (b, 4 + p) sums, returns (b,).
+
+    >>> sums = order_sums([[Region("eyes", 0.3, 2.0), Region("mouth", 0.1, 1.0)]], np.zeros(1))
+    >>> float(order_skill(sums).round(2)[0])
+    1.0
+    """
+    return _combined(agreement(sums), yardstick(sums))
+
+
+def clip_skill(sums: Array) -> Array:
+    """Return each clip's value of `order_skill` with the yardstick of the run: (n,) in [-1, 1] from (n, 4 + p)."""
+    everything = sums.sum(axis=0, keepdims=True)
+    rule = yardstick(everything)[0]
+    own = agreement(sums)
+    above = bool(agreement(everything)[0] >= rule)
+    return np.asarray(np.clip(own * (1 - SKILL_SHARE) + SKILL_SHARE * _skill(own, rule, above=above), -1, 1))
+
+
+def _combined(found: Array, rule: Array) -> Array:
+    skill = np.where(found >= rule, _skill(found, rule, above=True), _skill(found, rule, above=False))
+    return np.asarray((1 - SKILL_SHARE) * found + SKILL_SHARE * np.maximum(skill, -1.0))
+
+
+def _skill(found: Array, rule: Array | float, *, above: bool) -> Array:
+    room = 1 - np.asarray(rule) if above else np.maximum(rule, 1e-9)
+    return np.asarray((found - rule) / room)
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    return np.asarray(np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0))

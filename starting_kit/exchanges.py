@@ -1,0 +1,105 @@
+"""The challenge's own exchanges on clips whose second drawing is at hand: how your model reacts to each part.
+
+In the second pass, parts of a clip are exchanged for their counterparts; what changes the predictions most should be
+marked most. This gives the same altered copies at home::
+
+    original, units = Exchanges("input_data/practice")["c03dc9feb2"]
+    before = model.predict(original)
+    effects = {unit.kind: effect(before, model.predict(unit.clip)) for unit in units}
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import programs  # noqa: F401 - makes the platform's own classes importable
+from contract import Frame, Sound
+from file_clip import FileClip
+from ingest.clips.footage import read_footage
+from ingest.media.altered.draws import Draws
+from ingest.media.altered.painter import Painter
+from ingest.media.clip import ClipSource
+from ingest.media.video import FrameReader, frame_shape, parse_request, wanted_frames
+from ingest.probes.plan import Call, exchanged_units
+from ingest.probes.stage import Stage
+from ingest.settings import read_task
+
+_ROOM = 64  # all units of a clip
+
+
+class AlteredClip(FileClip):
+    """A clip of the second pass, with the interface of the platform's clips."""
+
+    def __init__(self, source: ClipSource) -> None:
+        if source.alteration is None:
+            raise ValueError("an altered clip needs an alteration")
+        super().__init__(source.path, source.transcript)
+        self._alteration = source.alteration
+
+    def audio(self, rate: int = 16_000) -> Sound | None:
+        """Return the sound, mono, in [-1, 1], or None for a clip without sound."""
+        return self._alteration.sound(rate)
+
+    def _read(self, *, size: tuple[int, int] | None, **request: Any) -> Iterator[Frame]:  # noqa: ANN401 - numbers
+        parsed = parse_request({**request, "size": size and [int(side) for side in size]})
+        shape, asked = frame_shape(parsed, self._facts), wanted_frames(parsed, self._facts)
+        reader, painter = FrameReader(self.path, threads=1), Painter(self._alteration, shape)
+        try:
+            for place, index in zip(asked.tolist(), self._alteration.shown(asked).tolist(), strict=True):
+                frame = np.empty(shape, np.uint8)
+                reader.read_into(index, frame, painter, place)
+                frame.flags.writeable = False
+                yield frame
+        finally:
+            painter.close()
+            reader.close()
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A region of space and time that is exchanged in one call."""
+
+    kind: str
+    """What it shows, such as ``mouth``."""
+    cells: tuple[int, ...]
+    """Where: row * columns + column of the map's cells; empty if it is not seen."""
+    seconds: tuple[int, ...]
+    """When: seconds of the timeline; empty if it is always there."""
+    clip: AlteredClip
+    """The clip with its counterpart."""
+
+
+class Exchanges:
+    """The clips of a folder that have an exchange, such as those of ``input_data/practice``."""
+
+    def __init__(self, input_data: str | Path) -> None:
+        """Read and check the folder's lists; raises ingest.errors.IngestionError with all of their mistakes."""
+        self._task = read_task(Path(input_data) / "task.yaml")
+        footage, draws = read_footage(Path(input_data), self._task), Draws(None, self._task.seed)
+        self._stage, self._draws, self._exchanges = Stage(footage, self._task, draws), draws, footage.exchanges
+        self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in footage.exchanges}
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the ids of the clips."""
+        return iter(self._clips)
+
+    def __getitem__(self, clip_id: str) -> tuple[AlteredClip, list[Unit]]:
+        """Return a clip as the second pass shows it, and all its units."""
+        clip, grid = self._clips[clip_id], self._task.explanation.evidence.grid
+        seconds = math.ceil(FileClip(clip.path).duration_s - 1e-6)
+        exchange = self._exchanges[clip_id]
+        calls = exchanged_units(clip_id, exchange, seconds, (grid.rows, grid.columns), _ROOM, self._draws)
+        original, *others = map(AlteredClip, self._stage.clips(clip, [Call(clip_id, "original"), *calls]))
+        pairs = zip(calls, others, strict=True)
+        return original, [Unit(call.unit or "", call.cells, call.seconds, other) for call, other in pairs]
+
+
+def effect(before: Mapping[str, float], after: Mapping[str, float], main: str = "interview") -> float:
+    """Return the joint change of predictions: half that of the main target, half the mean of the others."""
+    changes = {name: abs(before[name] - after[name]) for name in before}
+    others = [change for name, change in changes.items() if name != main]
+    return changes[main] if not others else changes[main] / 2 + sum(others) / len(others) / 2
