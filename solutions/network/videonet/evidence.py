@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ROWS, COLUMNS = 36, 64
 """Size of the map."""
+_BELONGS = 0.3
+"""Share of the largest value from which a place belongs to a cue."""
 PICTURE = (355, 200)
 """Width and height of the picture."""
 
@@ -36,11 +38,12 @@ def moved(answer: Answer) -> NDArray[np.float64]:
 
 
 def space_map(answer: Answer) -> NDArray[np.float64] | None:
-    """Return a map of shape (36, 64), >= 0, with the places that add to each cue; None where nothing happens."""
+    """Return a map of shape (36, 64), >= 0: the place of each cue by how far it moves; None where nothing happens."""
     total = np.zeros((ROWS, COLUMNS))
     height, width = answer.frame.shape[:2]
     for amount, part, window in zip(moved(answer), answer.maps, EVENTS.values(), strict=False):
-        place = np.abs(part.sum(axis=0))
+        # A small window belongs to its cue as a whole; the body moves only somewhere.
+        place = np.abs(part.sum(axis=0)) if window == "body" else np.ones(part.shape[1:])
         view = WINDOWS[window]
         # From cells of the window to pixels of the picture, and from there to cells of the map.
         step = np.diag((view.columns / place.shape[1], view.rows / place.shape[0]))
@@ -51,7 +54,7 @@ def space_map(answer: Answer) -> NDArray[np.float64] | None:
         matrix[:, 2] -= 0.5
         smooth = cv2.GaussianBlur(place, (0, 0), 1.5)
         laid = cv2.warpAffine(smooth.astype(np.float32), matrix, (COLUMNS, ROWS))
-        total += amount * laid / max(float(laid.max()), 1e-9)
+        total += amount * (laid >= max(_BELONGS * float(laid.max()), 1e-9))
     return total if total.max() > total.min() else None
 
 
@@ -64,7 +67,7 @@ def time_weights(answer: Answer) -> list[float] | None:
         happens = np.maximum(moments * np.sign(moments.sum()), 0)
         times = (np.arange(len(moments)) + 0.5) * answer.duration_s / len(moments)
         weights = np.bincount(np.minimum(times.astype(int), bins - 1), happens, minlength=bins)
-        total += amount * weights / max(float(weights.sum()), 1e-12)
+        total[int(weights.argmax())] += amount * weights.any()
     return total.tolist() if total.max() > total.min() else None
 
 
