@@ -11,12 +11,13 @@ marked most. This gives the same altered copies at home::
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import programs  # noqa: F401 - makes the platform's own classes importable
+import programs
 from contract import Frame, Sound
 from file_clip import FileClip
 from ingest.clips.footage import read_footage
@@ -27,6 +28,7 @@ from ingest.media.video import FrameReader, frame_shape, parse_request, wanted_f
 from ingest.probes.plan import Call, exchanged_units
 from ingest.probes.stage import Stage
 from ingest.settings import read_task
+from score.settings import read_settings
 
 _ROOM = 64  # all units of a clip
 
@@ -98,8 +100,17 @@ class Exchanges:
         return original, [Unit(call.unit or "", call.cells, call.seconds, other) for call, other in pairs]
 
 
-def effect(before: Mapping[str, float], after: Mapping[str, float], main: str = "interview") -> float:
-    """Return the joint change of predictions: half that of the main target, half the mean of the others."""
+def effect(before: Mapping[str, float], after: Mapping[str, float], main: str | None = None) -> float:
+    """Return the joint change of predictions: half that of the main target, half the mean of the others.
+
+    `main`: name of the main target; None: that of the practice phase.
+    """
+    main = main or _main_target()
     changes = {name: abs(before[name] - after[name]) for name in before}
     others = [change for name, change in changes.items() if name != main]
     return changes[main] if not others else changes[main] / 2 + sum(others) / len(others) / 2
+
+
+@cache
+def _main_target() -> str:
+    return read_settings(programs.REFERENCE_DATA / "task.yaml").main_target

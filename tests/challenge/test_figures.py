@@ -101,8 +101,8 @@ CHANGED = [
 BEFORE_AND_AFTER = {
     "call_s": ("30", "45"), "call_s.final": ("30", "45"), "load_s": ("60", "1,500"), "restarts": ("5", "5"),
     "memory_gb": ("4", "1.5"), "submission_mb": ("500", "500"), "time_limit_s": ("600", "1,200"),
-    "working_time_s": ("510", "1,020"), "second_per_call": ("1.7", "4.2"), "edits": ("3", "1"), "calls": ("10", "8"),
-    "calls_all": ("12", "10"), "jitter_percent": ("1", "2.5"), "jitter_px": ("2", "2"), "text_max": ("1,200", "800"),
+    "working_time_s": ("510", "1,020"), "second_per_call": ("1.9", "4.7"), "edits": ("3", "1"), "calls": ("9", "7"),
+    "calls_all": ("11", "9"), "jitter_percent": ("1", "2.5"), "jitter_px": ("2", "2"), "text_max": ("1,200", "800"),
     "image_width": ("355", "1280"), "grid_rows": ("9", "12"), "clips": ("24", "24"), "copies_per_clip": ("3", "3"),
     "clip_s": ("5", "5"), "clip_fps": ("25", "25"), "clip_width": ("640", "640"), "weight.text": ("0.05", "0.05"),
     "weight.cue_claims": ("0.37", "0.50"), "points_alone.cue_claims": ("14", "25"),

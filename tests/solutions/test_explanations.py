@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from cuereader.evidence import happens, space_map, time_weights
-from cuereader.features import CUES, EVENTS, FEATURES, Reading, calmed, read_clip
+from cuereader.evidence import EVENTS_AND_WORDS, happens, space_map, time_weights
+from cuereader.features import CUES, EVENTS, FEATURES, Reading, read_clip
 from cuereader.wording import tell
 
 from file_clip import FileClip
@@ -120,17 +120,21 @@ def test_the_map_lies_on_the_mouth_where_the_mouth_alone_counts(reading: Reading
     assert 0 < (row + 0.5) * 10 - np.median(face.y) < 1.5 * face.unit
 
 
-def test_a_second_weighs_what_the_prediction_owes_to_the_events_in_it(reader: Solution, reading: Reading) -> None:
+def test_a_second_weighs_what_the_prediction_owes_to_what_happens_in_it(reader: Solution, reading: Reading) -> None:
     weights = there(time_weights(reading, reader.additive))
-    usual = reader.additive.raw(reading.values)
+    contributions = reader.additive.contributions(reading.values)
     expected = np.zeros(5)
-    for cue in EVENTS:
-        shares = happens(reading, cue, 5)
-        assert shares.min() >= 0
-        assert shares.sum() == pytest.approx(1)
-        moved = np.abs(reader.additive.raw(calmed(reading, (cue,))) - usual)
-        expected += (0.5 * moved[-1] + 0.1 * moved[:-1].sum()) * shares
+    for cue in EVENTS_AND_WORDS:
+        moved = np.array([abs(row[cue]) for row in contributions.values()])
+        expected += (0.5 * moved[-1] + 0.1 * moved[:-1].sum()) * happens(reading, cue, 5)
     assert weights == pytest.approx(expected)
+    assert all(sorted(happens(reading, cue, 5)) == [0, 0, 0, 0, 1] for cue in EVENTS)
+
+
+def test_bright_and_gloomy_words_count_in_their_seconds(reading: Reading) -> None:
+    said = replace(reading, transcript="Work was dreadful and so home is splendid", level=np.ones(250))
+    assert happens(said, "words", 5) == pytest.approx([0, 2, 0, 0, 2])
+    assert not happens(replace(said, level=np.zeros(0)), "words", 5).any()
 
 
 def test_an_event_lies_where_its_track_strays(reading: Reading) -> None:

@@ -125,7 +125,7 @@ def test_without_a_cue_the_right_media_change(
     heard = not np.array_equal(full.sound, bare.sound)
     said = full.transcript != bare.transcript
     # The mouth follows the voice, so a slower voice is also seen.
-    expected = {"words": (False, False, True), "speech_rate": (True, True, True)}.get(cue, (True, False, False))
+    expected = {"words": (False, True, True), "speech_rate": (True, True, True)}.get(cue, (True, False, False))
     assert (looks, heard, said) == expected
 
 
