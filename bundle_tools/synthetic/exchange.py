@@ -49,12 +49,17 @@ def parts_of(spec: ClipSpec) -> list[Part]:
     outlines = scene_of(spec).outlines()
     for cue, outline in scene_of(with_others(spec, _NAMES.values())).outlines().items():
         outlines[cue] = in_picture(np.concatenate([outlines[cue], outline])) if cue in outlines else outline
-    parts = [Part(_NAMES[cue], outline, when[cue]) for cue, outline in outlines.items() if len(outline)]
-    expressive = list(outlines.values())
+    parts: list[Part] = []
+    expressive: list[Points] = []
+    for cue, outline in outlines.items():
+        # A hand that may come before the mouth cannot be exchanged alone.
+        if len(outline) and not any(_meet(outline, other) for other in expressive):
+            parts.append(Part(_NAMES[cue], outline, when[cue]))
+            expressive.append(outline)
     for place, (x, y) in enumerate(SLOTS):
         box = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * REACH + (x, y)
         outline = np.clip(box, 0.0, (WIDTH, HEIGHT))
-        if not any(_meet(outline, other) for other in expressive if len(other)):
+        if not any(_meet(outline, other) for other in expressive):
             parts.append(Part(f"{_THING}-{place}", outline, None))
     said = script_of(spec).adjectives[_exchanged_clause(spec)]
     event = _within(said.start_s - _BEFORE_S, said.end_s + _AFTER_S)
