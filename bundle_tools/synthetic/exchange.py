@@ -1,8 +1,8 @@
 """Parts of a clip that can be exchanged for their counterparts: another mouth, glance, gesture or adjective.
 
-A counterpart is as far from the ordinary on the other side: a broad smile becomes corners down, stillness a large
-gesture. Intensities are evenly distributed around the neutral one, so a clip with exchanged parts could just as well
-have been drawn in the first place, and nothing tells it from one that was.
+A counterpart is as far from the ordinary on the other side: a broad smile becomes corners down, a glance aside a wide
+open look, a small gesture a large one. Intensities are evenly distributed around the neutral one, so a clip with
+exchanged parts could just as well have been drawn in the first place, and nothing tells it from one that was.
 
 The clip and its exchange share seed, pose, light and grain. Outside the parts' outlines, they are the same picture,
 so any mixture of their parts is a clip that could have been drawn: the one that `with_others` returns.

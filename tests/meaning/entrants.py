@@ -70,6 +70,21 @@ ENTRANTS = (
     Entrant("gate_and_lot", "gives up on unsharp faces and a random second", "cheats.GateAndLot"),
     Entrant("remembers", "memory between calls", "cheats.Remembers"),
     Entrant("two_in_one", "two models in one", "cheats.TwoInOne"),
+    # Invented against the rule by somebody who had not written it.
+    Entrant("nudges", "answers moved towards the map, from memory", "fresh.Nudges"),
+    Entrant("nudges_usual", "the same, towards one order for all clips", "fresh.Nudges", "usual_only = True"),
+    Entrant("hazy", "other answers where it is asked again", "fresh.Hazy"),
+    Entrant("half_usual", "order moved towards the usual one", "fresh.HalfUsual"),
+    Entrant("lonely_words", "leaves out words that cannot be exchanged", "fresh.LonelyWords"),
+    Entrant("dots", "one cell of each part marked", "fresh.Dots"),
+    Entrant("top_three", "denies all but three causes", "fresh.TopThree"),
+    Entrant("rule", "explains the labels, not the predictions", "fresh.Rule"),
+    Entrant("from_scores", "guesses reasons from the scores", "fresh.FromScores"),
+    Entrant("steps", "reacts to more and less only", "fresh.Steps"),
+    Entrant("one_given_up", "one target is the smile alone, and loud", "fresh.OneGivenUp"),
+    Entrant("two_formulas", "other weights in bright clips", "fresh.TwoFormulas"),
+    Entrant("loud_near", "reacts more where it sees better", "fresh.LoudNear"),
+    Entrant("neutral_gate", "answers less where a cue is neutral", "fresh.NeutralGate"),
 )
 # Submissions for filmed clips belong here too, as soon as there is a set of them (``sets.py``).
 

@@ -59,6 +59,7 @@ NUMBERS = ClipNumbers(
     claimed={"smile": 0.05, "gaze": -0.1, "motion": 0.02, "posture": 0.01},
     told=frozenset(),
     epsilon=0.001,
+    joint_epsilon=0.001,
 )  # fmt: skip
 ORDERED = replace(NUMBERS, units={**NUMBERS.units, "time": NUMBERS.units["time"][::-1]})
 """The timeline's order is that of the effects, too."""

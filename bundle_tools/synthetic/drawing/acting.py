@@ -14,15 +14,17 @@ Track = NDArray[np.float64]
 """One number per frame, shape (frames,)."""
 
 EVENTS = ("smile", "gaze", "motion")
-"""Events that happen once per clip, each in its own second: a smile or sad mouth, a glance aside, a gesture."""
+"""Cues with an event, each in its own second: a smile or a sad mouth, wide open eyes or a glance aside, a gesture."""
 _SPELL_S = 1.6
 """Duration of each event, most of which lies in its second."""
 _OFF_S = 0.1
 """Largest distance of its middle from the middle of its second."""
 _RAMP_S = 0.3
 _GLANCE_RAMP_S = 0.12
-_LEAST_GLANCE, _LEAST_RAISED = 0.15, 0.4
-"""The shortest glance and the lowest gesture. Both can always be seen: what cannot has neither place nor time."""
+_LEAST_RAISED = 0.4
+"""The lowest gesture. It can always be seen: what cannot has neither place nor time."""
+_WIDE = 0.45
+"""How far wide open eyes exceed open ones."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Performance:
     gaze_y: Track
     """Downward offset of the iris, -1 to 1."""
     eyelids: Track
-    """1 open, 0 closed."""
+    """1 open, 0 closed, above 1 wide open."""
     jaw: Track
     """0 closed, 1 wide open: follows the voice."""
     breath: Track
@@ -75,7 +77,8 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
     )  # fmt: skip
     when = spells(seed, duration)
     gestures = stream(seed, "gestures")
-    gaze_x, gaze_y = _glance(seed, times, when["gaze"], _LEAST_GLANCE + (1 - _LEAST_GLANCE) * (1 - cues.gaze))
+    look = 2 * (cues.gaze - NEUTRAL)
+    gaze_x, gaze_y = _glance(seed, times, when["gaze"], max(0.0, -look))
     return Performance(
         times=times,
         head_x=idle_x + 0.06 * side * slouch,
@@ -85,7 +88,7 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
         smile=2 * (cues.smile - NEUTRAL) * _during(times, when["smile"], _RAMP_S),
         gaze_x=gaze_x,
         gaze_y=gaze_y,
-        eyelids=_blinks(seed, times, duration),
+        eyelids=_blinks(seed, times, duration) * (1 + _WIDE * max(0.0, look) * _during(times, when["gaze"], _RAMP_S)),
         jaw=envelope(script, times),
         breath=0.02 * np.sin(2 * np.pi * (times / 3.4 + sway.uniform())),
         shoulders=-8.0 * side * slouch,

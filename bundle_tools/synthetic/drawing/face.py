@@ -60,7 +60,7 @@ def draw_expression(
     """Return a head with eyes and mouth.
 
     `gaze`: offset of the irises to the right and down, each -1 to 1.
-    `lids`: 1 open, 0 closed.
+    `lids`: 1 open, 0 closed, above 1 wide open.
     `smile`: -1 to 1; it moves only the mouth.
     `jaw`: 0 closed, 1 open.
     `turn`: sideways shift of the features, units.
@@ -94,7 +94,7 @@ def _draw_eye(canvas: Canvas, cast: Cast, x: float, y: float, gaze: tuple[float,
     ball.shade(ball.stroke(top, 0.05, blur=0.03), -0.45)
     canvas.paint(opening, ball.image)
     canvas.paint(canvas.stroke(top, 0.035), tint(cast.hair, 0.45), 0.9)
-    canvas.paint(canvas.stroke(_moved(top, 0, -0.07), 0.015, blur=0.012), tint(cast.skin, 0.55), 0.6 * lids)
+    canvas.paint(canvas.stroke(_moved(top, 0, -0.07), 0.015, blur=0.012), tint(cast.skin, 0.55), 0.6 * min(lids, 1.0))
     canvas.paint(canvas.stroke(bottom, 0.012, blur=0.008), tint(cast.skin, 0.6), 0.6)
 
 

@@ -22,7 +22,7 @@ class Cues:
     smile: float
     """0 mouth corners down, 0.5 straight, 1 a broad smile that shows teeth."""
     gaze: float
-    """0 a long glance aside, 1 a short one."""
+    """0 a glance aside, 0.5 nothing, 1 wide open eyes that look into the camera."""
     motion: float
     """0 a small gesture, 1 a large one."""
     posture: float

@@ -60,7 +60,9 @@ class ClipNumbers:
     told: frozenset[Triple]
     """Claims of the text about any target: cue, target, and 1 (raised) or -1 (lowered)."""
     epsilon: float
-    """Smallest change that counts, > 0."""
+    """Smallest change of its target that counts, > 0."""
+    joint_epsilon: float
+    """Smallest joint effect that counts, > 0."""
 
 
 def clip_numbers(
@@ -122,6 +124,7 @@ def _numbers(
         },
         told=axes.readings.said[row],
         epsilon=float(effects.epsilon[row]),
+        joint_epsilon=effects.joint_epsilon,
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .additive import AdditiveModel
 from .features import EVENTS, Reading
-from .picture import TRACKS, FaceTracks
+from .picture import FaceTracks
 from .speech import telling_moments
 
 if TYPE_CHECKING:
@@ -92,12 +92,17 @@ def happens(reading: Reading, cue: str, bins: int) -> NDArray[np.float64]:
             weights[min(int(time_s / _BIN_S), bins - 1)] += abs(score)
         return np.asarray(weights / max(abs(sum(score for _, score in said)), 1.0))
     if cue == "motion":
-        times, track = picture.sweep_times, picture.sweep
+        times, tracks = picture.sweep_times, [picture.sweep] if picture.sweep.size else []
     elif picture.face is not None:
-        times, track = picture.face.times, getattr(picture.face, TRACKS[cue][0])
+        face = picture.face
+        # A blink closes the eyes, so only wide open ones count.
+        wide = np.maximum(face.eye_open - np.median(face.eye_open), 0)
+        times, tracks = face.times, [face.curve] if cue == "smile" else [face.gaze_x, wide]
     else:
         return weights
-    strays = np.abs(track - np.median(track)) ** 2 if track.size else track  # small ones are sway and noise
+    strays = np.zeros(len(times))
+    for track in tracks:
+        strays += (track - np.median(track)) ** 2  # small ones are sway and noise
     middles = (np.arange(bins) + 0.5) * _BIN_S
     near = np.abs(times - middles[:, None]) < _EVENT_S / 2  # an event begins before its second and ends after it
     weights[int((near @ strays).argmax())] = float(strays.any())

@@ -37,8 +37,6 @@ CLEARLY = 0.15
 
 Track = NDArray[np.float64]
 """One number a frame, shape (frames,)."""
-TRACKS = {"smile": ("curve", "mouth_width", "teeth"), "gaze": ("gaze_x", "gaze_white")}
-"""Tracks measured for each cue of the face."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +65,8 @@ class FaceTracks:
     """Offset of the iris sideways against the white of the eye, units."""
     eye_white: Track
     """Brightness of the white of the eyes, 0-1: a measure of the light that hardly depends on the person."""
+    eye_open: Track
+    """Height of what is dark at the upper lid over the middle of the eye, units: more when the eye is wide open."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,8 @@ def _mouth(red: Map) -> tuple[float, float, float]:
     return curve, spread, teeth
 
 
-def _gaze(patch: Frame, red: Map, skin: float) -> tuple[float, float, float]:
-    """Return the offset of the irises against the eyes and against the white, and how bright the white is."""
+def _gaze(patch: Frame, red: Map, skin: float) -> tuple[float, float, float, float]:
+    """Return the offset of the irises against eyes and white, how bright the white is, and how open the eyes are."""
     grey = brightness(patch)
     pale = paleness(red, skin)
     measured = []
@@ -196,9 +196,11 @@ def _gaze(patch: Frame, red: Map, skin: float) -> tuple[float, float, float]:
             pale[where] ** 2 * (light > 0.7 * cheek) + 2 * np.clip(light / max(cheek, 0.02) - 1.05, 0, 1), 0, 1
         )
         iris = _middle(dark)
-        measured.append((iris - 0.27, iris - _middle(white), _quantile(ordered, 0.93)))
-    of_eye, of_white, bright = np.mean(np.array(measured), axis=0)
-    return float(of_eye), float(of_white), float(bright)
+        rows = grey[_window(middle - 0.17, -0.22, middle + 0.17, -0.02)].mean(axis=1, keepdims=True).T
+        lid = np.clip(_quantile(np.sort(rows[0]), 0.5) - rows, 0, 1) ** 2
+        measured.append((iris - 0.27, iris - _middle(white), _quantile(ordered, 0.93), -_middle(lid)))
+    of_eye, of_white, bright, high = np.mean(np.array(measured), axis=0)
+    return float(of_eye), float(of_white), float(bright), float(high)
 
 
 def _quantile(ordered: Map, share: float) -> float:

@@ -43,7 +43,7 @@ def space_map(answer: Answer) -> NDArray[np.float64] | None:
     height, width = answer.frame.shape[:2]
     for amount, part, window in zip(moved(answer), answer.maps, EVENTS.values(), strict=False):
         # A small window belongs to its cue as a whole; the body moves only somewhere.
-        place = np.abs(part.sum(axis=0)) if window == "body" else np.ones(part.shape[1:])
+        place = np.abs(part.sum(axis=0)) if window == "body" else np.ones_like(part[0])
         view = WINDOWS[window]
         # From cells of the window to pixels of the picture, and from there to cells of the map.
         step = np.diag((view.columns / place.shape[1], view.rows / place.shape[0]))

@@ -49,7 +49,7 @@ class _Remembering(Model):
 class Nudges(_Remembering):
     """Recognises a copy by what it remembers of the clip, and moves its answer a little towards what the map says."""
 
-    most = 0.03
+    most = 0.01
     """Largest move of a joint effect."""
     least = 0.0
     """Smaller mistakes of the map are left alone."""
@@ -94,20 +94,14 @@ class Nudges(_Remembering):
         return _marked(super().account(reading, prediction), reading, self.sizes(reading))
 
 
-class Marked(Nudges):
-    """The honest twin of stories that are told part by part."""
-
-    most = 0.0
-
-
 class Hazy(Model):
     """Answers a little differently where it is asked again, so that small effects do not count: it knows them least.
 
     Only there, and in the first pass, no two calls in a row are about one clip.
     """
 
-    haze = 0.03
-    """By how much, for every target but the main one."""
+    haze = 0.01
+    """By how much."""
 
     def __init__(self, assets: Path) -> None:
         super().__init__(assets)
@@ -122,14 +116,13 @@ class Hazy(Model):
         scores = super().answer(reading)
         if self.tested:
             return scores
-        moved = {name: value - self.haze if value > self.haze else value + self.haze for name, value in scores.items()}
-        return moved | {"interview": scores["interview"]}
+        return {name: value - self.haze if value > self.haze else value + self.haze for name, value in scores.items()}
 
 
 class HalfUsual(Model):
     """Marks parts as much as they count here, moved towards what they count on average."""
 
-    share = 0.5
+    share = 0.25
 
     def account(self, reading: Reading, prediction: Scores) -> Account:
         """Mix."""
@@ -151,34 +144,6 @@ class LonelyWords(Model):
         if telling_moments(reading.transcript, reading.level):
             time = time + sizes["words"] * np.where(busy > 0, 0, words)
         return replace(super().account(reading, prediction), time=time if time.max() > time.min() else None)
-
-
-class Bent(Model):
-    """Claims are the honest ones to a power: small ones are said to be smaller still, or larger."""
-
-    power = 1.3
-
-    def contributions(self, reading: Reading) -> Contributions:
-        """Bend them."""
-        return {
-            name: {cue: float(np.sign(value) * 0.05 * (abs(value) / 0.05) ** self.power) for cue, value in row.items()}
-            for name, row in super().contributions(reading).items()
-        }
-
-
-class OneWord(Model):
-    """Marks only the most telling word that stands alone: one of three is exchanged, and a quiet second is without."""
-
-    def account(self, reading: Reading, prediction: Scores) -> Account:
-        """Change the timeline."""
-        bins, sizes = seconds_of(reading.duration_s), joint_sizes(reading, self.additive)
-        parts = [(sizes[cue], happens(reading, cue, bins)) for cue in EVENTS_AND_WORDS if cue != "words"]
-        time = sum((size * there for size, there in parts), np.zeros(bins))
-        busy = sum((there for _, there in parts), np.zeros(bins)) > 0
-        words = np.where(busy, 0, happens(reading, "words", bins))
-        if words.any():
-            time[int(words.argmax())] += sizes["words"] * float(words.max())
-        return replace(super().account(reading, prediction), time=_if_any(time))
 
 
 class TopThree(Model):
@@ -237,7 +202,7 @@ class _Reshaped(Model):
 class Steps(_Reshaped):
     """Knows only more and less of a cue, so that each part has one effect and one order is right for all clips."""
 
-    share = 1.0
+    share = 0.2
     """How far contributions lie from their own size towards the usual one."""
     dead = 0.15
     """Share of the usual size below which a cue counts as ordinary."""
@@ -285,36 +250,21 @@ class OneGivenUp(_Reshaped):
 class TwoFormulas(_Reshaped):
     """Weighs the face more in bright clips and the hand and words more in dim ones: no single order is often right."""
 
-    share = 0.5
+    share = 0.2
     bright: tuple[str, ...] = ("smile",)
     dim: tuple[str, ...] = ("gaze", "motion")
+    by: str = "lighting"
+    """What tells the two kinds of clips apart; it is never exchanged."""
 
     def contributions(self, reading: Reading) -> Contributions:
         """Weigh them."""
-        way = 1 if self.additive.levels(reading.values)["lighting"] > 0 else -1
+        way = 1 if self.additive.levels(reading.values)[self.by] > 0 else -1
         factor = {
             **dict.fromkeys(self.bright, 1 + self.share * way),
             **dict.fromkeys(self.dim, 1 - self.share * way),
         }
         return {
             name: {cue: factor.get(cue, 1.0) * value for cue, value in row.items()}
-            for name, row in super().contributions(reading).items()
-        }
-
-
-class Scaled(_Reshaped):
-    """Reacts more to some cues, or with some targets, than would be best for predictions."""
-
-    cues: tuple[tuple[str, float], ...] = ()
-    targets: tuple[tuple[str, float], ...] = ()
-    only: str = ""
-    """The target in which cues are scaled; empty for all."""
-
-    def contributions(self, reading: Reading) -> Contributions:
-        """Scale them."""
-        by_cue, by_target = dict(self.cues), dict(self.targets)
-        return {
-            name: {cue: (1.0 if self.only not in {"", name} else by_cue.get(cue, 1.0)) * by_target.get(name, 1.0) * value for cue, value in row.items()}
             for name, row in super().contributions(reading).items()
         }
 
@@ -348,25 +298,29 @@ class Dots(Model):
 
 
 class NeutralGate(Model):
-    """Answers the least wherever a cue is neutral, so that every cue raises every clip: one claim for all."""
+    """Answers less wherever a cue is neutral, as it is after an edit: then each cue raises each clip, as it says."""
 
-    near = 0.12
+    near = 0.1
     """Standard deviations from the neutral value that count as neutral."""
-    low = 0.02
-    honest_claims = False
+    fall = 0.05
+    """How much less."""
+    own = 1.0
+    """Share of the honest claims that is left."""
+    cues: tuple[str, ...] = ("posture", "lighting", "framing", "words")
+    """The cues of which that is so."""
 
     def answer(self, reading: Reading) -> Scores:
-        """Answer, or give up."""
-        levels = self.additive.standardised(reading.values)
-        calm = {cue: float(np.abs(levels[cue == _CUES]).max()) for cue in ("posture", "lighting", "framing", "words")}
-        if min(calm.values()) < self.near:
-            return dict.fromkeys(self.additive.targets, self.low)
-        return super().answer(reading)
+        """Answer, or answer less."""
+        levels, scores = self.additive.standardised(reading.values), super().answer(reading)
+        calm = min(float(np.abs(levels[cue == _CUES]).max()) for cue in self.cues)
+        return {name: max(value - self.fall, 0.0) for name, value in scores.items()} if calm < self.near else scores
 
     def contributions(self, reading: Reading) -> Contributions:
-        """Claim that all cues raised it."""
-        rows = super().contributions(reading)
-        return rows if self.honest_claims else {name: dict.fromkeys(row, 0.1) for name, row in rows.items()}
+        """Claim that they all raised it."""
+        return {
+            name: {cue: self.own * value + self.fall * (cue in self.cues) for cue, value in row.items()}
+            for name, row in super().contributions(reading).items()
+        }
 
 
 class Rule(Model):

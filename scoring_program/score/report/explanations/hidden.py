@@ -136,7 +136,7 @@ def _most_and_least(kind: str, numbers: ClipNumbers) -> tuple[tuple[int, ...], t
 def _effects(kind: str, numbers: ClipNumbers, where: Callable[[Unit], str]) -> Effects:
     """Draw bars, the most marked unit first, on one scale for all drawings of a clip."""
     changes = [one.effect for units in numbers.units.values() for one in units if one.effect is not None]
-    largest = max([numbers.epsilon, *changes])
+    largest = max([numbers.joint_epsilon, *changes])
     units = numbers.units.get(kind, ())
     ends = {0: ("top", "marked most, "), len(units) - 1: ("bottom", "marked least, ")} if len(units) > 1 else {}
     bars = []

@@ -50,7 +50,7 @@ def _order_state(numbers: ClipNumbers, kind: str) -> str:
     """Return the state of a map or timeline: ``good`` only if no other unit moved the predictions more."""
     found = state_of(getattr(numbers, kind))
     changes = [one.effect or 0.0 for one in numbers.units[kind]]
-    return "part" if found == "good" and max(changes) - changes[0] > numbers.epsilon else found
+    return "part" if found == "good" and max(changes) - changes[0] > numbers.joint_epsilon else found
 
 
 def reasons(
@@ -74,7 +74,7 @@ def _order(part: str, kind: str, given: bool, numbers: ClipNumbers) -> Reason:
     changes = [one.effect for one in units if one.effect is not None]
     if len(changes) < len(units):
         return Reason("bad", part, f"No valid answer when {_WHERE[kind]} was altered: gets the worst score.")
-    state, epsilon = _order_state(numbers, kind), numbers.epsilon
+    state, epsilon = _order_state(numbers, kind), numbers.joint_epsilon
     most, largest = number(changes[0], 3), number(max(changes), 3)
     words = f"Altering the {_OTHER[kind]} marked most moved the predictions by {most}"
     if most != largest:
