@@ -81,7 +81,7 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(
     assert "-->1<" in page.read_text()
     first = (tiny / "reference_data" / "practice" / "labels.csv").read_bytes()
     digits = hashlib.sha256((tiny / "input_data" / "practice" / "clips.csv").read_bytes()).hexdigest()[:8]
-    assert versions(tiny) == {f"synthetic-3-{digits}"}
+    assert versions(tiny) == {f"synthetic-4-{digits}"}
     assert len(list((tiny / "input_data" / "practice" / "clips").glob("*.mp4"))) == 1
     assert main([*arguments, "--seed", seed]) == 1
     assert "Add --replace" in capsys.readouterr().err
@@ -89,13 +89,13 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(
     swap(settings, "call_s: 30", "call_s: 20")
     reference = tiny / "reference_data" / "practice" / "task.yaml"
     kept = reference.read_text()
-    reference.write_text(kept.replace(f"synthetic-3-{digits}", "synthetic-1"))
+    reference.write_text(kept.replace(f"synthetic-4-{digits}", "synthetic-1"))
     assert main([*arguments, "--seed", seed, "--replace"]) == 0
     assert (tiny / "reference_data" / "practice" / "labels.csv").read_bytes() == first
     assert "call_s: 20" in settings.read_text()
     # The same clips have the same name again, and nothing else was changed.
     assert reference.read_text() == kept
-    assert versions(tiny) == {f"synthetic-3-{digits}"}
+    assert versions(tiny) == {f"synthetic-4-{digits}"}
     assert main(["data", "phase", "exam", "--clips", "2", "--bundle", str(tiny)]) == 1
 
 

@@ -45,23 +45,28 @@ def run_all(
 
 def run(entrant: Entrant, clips: ClipSet, cache: Path) -> Scores:
     """Run one entrant on one set, ingestion and then scoring, and return its scores by column."""
+    records = ingested(entrant, clips, cache)
+
+    def score(folder: Path) -> None:
+        with tempfile.TemporaryDirectory(prefix="meaning-") as temporary:
+            for name, target in (("ref", clips.reference_data), ("res", records)):
+                (Path(temporary) / name).symlink_to(target.resolve())
+            _program(SCORING / "scoring.py", Path(temporary), folder)
+
+    key = digest(records, SCORING, clips.reference_data)
+    scores: Scores = json.loads((once(cache / "scores" / key, score) / "scores.json").read_text(encoding="utf-8"))
+    return scores
+
+
+def ingested(entrant: Entrant, clips: ClipSet, cache: Path) -> Path:
+    """Return the folder with the records of one entrant on one set."""
     with tempfile.TemporaryDirectory(prefix="meaning-") as temporary:
         submission = write_submission(entrant, Path(temporary) / "submission")
 
         def ingest(folder: Path) -> None:
             _program(INGESTION / "ingestion.py", clips.input_data, folder, INGESTION, submission)
 
-        def score(folder: Path) -> None:
-            (Path(temporary) / "input").mkdir()
-            for name, target in (("ref", clips.reference_data), ("res", ingested)):
-                (Path(temporary) / "input" / name).symlink_to(target.resolve())
-            _program(SCORING / "scoring.py", Path(temporary) / "input", folder)
-
-        key = digest(submission, INGESTION, clips.input_data)
-        ingested = once(cache / "runs" / key, ingest)
-        key = digest(ingested, SCORING, clips.reference_data)
-        scores: Scores = json.loads((once(cache / "scores" / key, score) / "scores.json").read_text(encoding="utf-8"))
-    return scores
+        return once(cache / "runs" / digest(submission, INGESTION, clips.input_data), ingest)
 
 
 def _program(program: Path, *arguments: Path) -> None:

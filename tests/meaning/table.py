@@ -43,6 +43,8 @@ class Row:
     """Standard deviation of the total between sets; 0 for one set."""
     behind: float
     """Mean of the total minus the honest one on the same set."""
+    best: float
+    """The highest such difference of all sets."""
 
 
 def summarise(scores: Mapping[str, Sequence[Scores]]) -> dict[str, Row]:
@@ -55,7 +57,7 @@ def summarise(scores: Mapping[str, Sequence[Scores]]) -> dict[str, Row]:
     for key, of in scores.items():
         behind = totals(key) - totals(HONEST)
         mean = {column: float(np.mean([one[column] for one in of])) for column in COLUMNS}
-        rows[key] = Row(mean, _deviation(totals(key)), float(behind.mean()))
+        rows[key] = Row(mean, _deviation(totals(key)), float(behind.mean()), float(behind.max()))
     return rows
 
 
@@ -65,14 +67,16 @@ def _deviation(values: np.ndarray) -> float:
 
 def table_text(rows: Mapping[str, Row]) -> str:
     """Write the table of means in Markdown."""
-    lines = ["| submission | " + " | ".join(COLUMNS.values()) + " |", "|---" + "|--:" * len(COLUMNS) + "|"]
+    headings = ["submission", *COLUMNS.values(), "to honest", "highest"]
+    lines = [headings, ["---", *["--:"] * (len(headings) - 1)]]
     for entrant in ENTRANTS:
         if entrant.key in rows:
             row = rows[entrant.key]
             cells = [f"{row.mean[key]:.2f}" for key in COLUMNS if key != TOTAL]
-            cells.append(f"**{row.mean[TOTAL]:.1f}**")
-            lines.append(f"| {entrant.title} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            lines.append(
+                [entrant.title, *cells, f"**{row.mean[TOTAL]:.1f}**", f"{row.behind:+.1f}", f"{row.best:+.1f}"]
+            )
+    return "\n".join(f"|{'|'.join(line)}|" for line in lines)
 
 
 def noise_text(scores: Mapping[str, Sequence[Scores]]) -> str:
@@ -97,10 +101,9 @@ def figures_of(scores: Mapping[str, Sequence[Scores]], sets: Sequence[str]) -> d
     """Return everything that the page names, by the names of its template."""
     rows = summarise(scores)
     figures = {"table": table_text(rows), "noise": noise_text(scores), "entrants": str(len(rows))}
-    fresh = f" and {len(sets) - 1} fresh sets" if len(sets) > 1 else ""
     figures |= {
         "spread": f"{max(row.spread for row in rows.values()):.1f}",
-        "sets": f"on the Practice data{fresh}",
+        "sets": str(len(sets)),
         "clips": str(CLIPS),
         "people": str(CLIPS // 2),
     }
@@ -108,6 +111,7 @@ def figures_of(scores: Mapping[str, Sequence[Scores]], sets: Sequence[str]) -> d
         for column, heading in COLUMNS.items():
             figures[f"{key}.{heading}"] = f"{row.mean[column]:.{0 if column == TOTAL else 2}f}"
         figures[f"{key}.behind"] = f"{row.behind:+.0f}"
+        figures[f"{key}.best"] = f"{row.best:+.1f}"
     return figures
 
 
@@ -115,13 +119,14 @@ def read_table(page: str) -> dict[str, float]:
     """Return the totals that a page states, by key of the submission."""
     keys = {entrant.title: entrant.key for entrant in ENTRANTS}
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
-    return {keys[line[0]]: float(line[-1].strip("*")) for line in lines if line[0] in keys}
+    total = list(COLUMNS).index(TOTAL) + 1
+    return {keys[line[0]]: float(line[total].strip("*")) for line in lines if line[0] in keys}
 
 
 def main() -> None:
     """Run everything that has changed, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=int, default=4, help="how many sets of clips: Practice, and fresh ones")
+    parser.add_argument("--sets", type=int, default=len(SETS), help="how many sets of clips, the committed ones first")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="just these submissions; the page stays as it is")
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of what was made before")

@@ -90,12 +90,12 @@ def test_the_page_gives_means_and_differences_on_the_same_clips() -> None:
     }
     page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, ["practice", "s11"]))
     assert read_table(page) == {entrant.key: 20.0 + number for number, entrant in enumerate(ENTRANTS)}
-    noise = next(line for line in page.splitlines() if line.startswith("| noise of 0.5 SD |"))
-    assert noise.endswith("| 0.50 | 0.50 | **21.0** |")
-    assert "is at most 14.1." in page
+    noise = next(line for line in page.splitlines() if line.startswith("|noise of 0.5 SD|"))
+    assert noise.endswith("|0.50|0.50|**21.0**|+1.0|+1.0|")
+    assert "on 2 sets of 24 clips" in page
     # Here noise costs nothing, and totals rise.
     assert "More noise lowers space in 0, time in 0, claims in 0, causes in 0 and total in 0 of 6 comparisons." in page
-    assert figures_of(scores, ["practice", "s11"])["two_in_one.behind"] == "+20"
+    assert figures_of(scores, ["practice", "s11"])["noise_1.behind"] == "+2"
     with pytest.raises(KeyError):
         fill("{nobody.total}", figures_of(scores, ["practice", "s11"]))
 

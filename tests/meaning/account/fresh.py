@@ -206,17 +206,13 @@ class Steps(_Reshaped):
     """How far contributions lie from their own size towards the usual one."""
     dead = 0.15
     """Share of the usual size below which a cue counts as ordinary."""
-    cues: tuple[str, ...] = tuple(dict.fromkeys(_CUES.tolist()))
-    """The cues of which that is so."""
 
     def contributions(self, reading: Reading) -> Contributions:
         """Round them."""
         usual = self.usual()
         return {
             name: {
-                cue: value
-                + (self.share * (self.rounded(value, usual[name][cue]) - value) if cue in self.cues else 0.0)
-                for cue, value in row.items()
+                cue: value + self.share * (self.rounded(value, usual[name][cue]) - value) for cue, value in row.items()
             }
             for name, row in super().contributions(reading).items()
         }
@@ -248,7 +244,7 @@ class OneGivenUp(_Reshaped):
 
 
 class TwoFormulas(_Reshaped):
-    """Weighs the face more in bright clips and the hand and words more in dim ones: no single order is often right."""
+    """Weighs the mouth more in bright clips, eyes and hand more in dim ones: no single order is often right."""
 
     share = 0.2
     bright: tuple[str, ...] = ("smile",)
@@ -304,8 +300,6 @@ class NeutralGate(Model):
     """Standard deviations from the neutral value that count as neutral."""
     fall = 0.05
     """How much less."""
-    own = 1.0
-    """Share of the honest claims that is left."""
     cues: tuple[str, ...] = ("posture", "lighting", "framing", "words")
     """The cues of which that is so."""
 
@@ -318,7 +312,7 @@ class NeutralGate(Model):
     def contributions(self, reading: Reading) -> Contributions:
         """Claim that they all raised it."""
         return {
-            name: {cue: self.own * value + self.fall * (cue in self.cues) for cue, value in row.items()}
+            name: {cue: value + self.fall * (cue in self.cues) for cue, value in row.items()}
             for name, row in super().contributions(reading).items()
         }
 

@@ -1,0 +1,123 @@
+"""Answers of the real pipeline, kept for the tests: ``python -m tests.meaning.recorded`` packs them again.
+
+One archive a set: what scoring reads of the reference data, the honest run's records, and the explanations of all
+submissions that predict as the honest one does. So any change of the scoring can be tried on all of them in seconds.
+"""
+
+import io
+import sys
+import tarfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.table import AxisSums, axis_values, clip_axes
+from score.errors import Problem
+from score.read.outcomes import Outcomes, join
+from score.read.output.records import (
+    read_clips,
+    read_explanations,
+    read_predictions,
+    read_probe_calls,
+    read_repeats,
+)
+from score.read.output.results import Results
+from score.read.reference.known import read_known
+from score.read.reference.labels import read_reference
+from score.settings import Settings, read_settings
+from tests.meaning.entrants import ENTRANTS, Entrant
+from tests.meaning.runs import CACHE, ingested
+from tests.meaning.sets import SETS, clip_set
+
+Array = NDArray[np.float64]
+FOLDER = Path(__file__).with_name("recorded")
+HONEST = "honest"
+KEYS = (
+    *(HONEST, "noise_0.5", "noise_1", "noise_2", "random", "boilerplate", "other_clip"),
+    *("usual", "fixed", "three_quarters", "reversed", "whole_person", "flat_wall", "flat_wall_fixed", "even_time"),
+    *("gradient", "lime", "occlusion"),
+)
+"""Submissions whose explanations are kept."""
+_RECORDS = ("clips.jsonl", "predictions.csv", "probes.jsonl", "repeats.jsonl")
+_REFERENCE = ("task.yaml", "labels.csv", "causes.json")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One set of clips, and what was said about them."""
+
+    settings: Settings
+    outcomes: Outcomes
+    """Of the honest submission."""
+    explanations: dict[str, Any]
+    """By key of a submission: its explanations, in the order of the outcomes."""
+
+    def told_by(self, key: str) -> Outcomes:
+        """Return the outcomes with the explanations of another submission; none is repeated."""
+        return replace(self.outcomes, explanations=self.explanations[key], repeats=(None,) * len(self.outcomes.repeats))
+
+    def table(self, outcomes: Outcomes) -> AxisSums:
+        """Return the addends of every axis, clip by clip."""
+        constant = np.array([target.constant for target in self.settings.targets])
+        return clip_axes(outcomes, self.settings, outcomes.truth, outcomes.prediction, constant).table
+
+    def values(self, table: AxisSums, weights: Array | None = None) -> dict[str, Array]:
+        """Return every axis and the total, over all clips or for each row of weights of the clips."""
+        everything = np.ones((1, len(table.clips)))
+        return axis_values(table.weighted(everything if weights is None else weights), self.settings, causes=True)
+
+
+def read(name: str, folder: Path) -> Recorded:
+    """Unpack a set into a folder, and read it with the scoring program's own readers."""
+    with tarfile.open(FOLDER / f"{name}.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    settings, problems = read_settings(folder / "task.yaml"), list[Problem]()
+    reference = read_reference(folder / "labels.csv", settings)
+    known = read_known(folder, replace(settings, groups=None), reference)
+
+    def given(name: str) -> bytes:
+        return (folder / name).read_bytes()
+
+    said = {
+        path.stem: read_explanations(path.read_bytes(), settings, frozenset(), problems)
+        for path in folder.glob("*.jsonl")
+        if path.name not in _RECORDS
+    }
+    results = Results(
+        folder=cast(Any, None),
+        run=cast(Any, None),
+        clips=read_clips(given("clips.jsonl"), settings, problems),
+        predictions=read_predictions(given("predictions.csv"), settings, problems),
+        explanations=said[HONEST],
+        probes=read_probe_calls(given("probes.jsonl"), settings, said[HONEST], problems),
+        repeats=read_repeats(given("repeats.jsonl"), settings, problems),
+        warnings=(),
+    )
+    if problems:
+        raise ValueError(f"{name}: {problems[0].line()}")
+    outcomes = join(results, reference, settings, known)
+    return Recorded(settings, outcomes, {key: tuple(of[one] for one in outcomes.clip_ids) for key, of in said.items()})
+
+
+def pack(name: str, cache: Path, folder: Path) -> None:
+    """Write the archive of one set, from runs that are looked up or made."""
+    clips = clip_set(name, cache, 2)
+    entrants: dict[str, Entrant] = {entrant.key: entrant for entrant in ENTRANTS}
+    honest = ingested(entrants[HONEST], clips, cache)
+    files = {file: clips.reference_data / file for file in _REFERENCE} | {file: honest / file for file in _RECORDS}
+    files |= {f"{key}.jsonl": ingested(entrants[key], clips, cache) / "explanations.jsonl" for key in KEYS}
+    with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
+        for file, path in sorted(files.items()):
+            content = path.read_bytes()
+            entry = tarfile.TarInfo(file)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for each in SETS:
+        pack(each, CACHE, Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
