@@ -19,7 +19,7 @@ from .honest import GRID, Account, Array, Model, Scores, seconds_of
 Frame = np.ndarray[Any, np.dtype[np.uint8]]
 _GREY = 127
 _SEED = 7
-_SAMPLES = 64
+_SAMPLES = 48
 """Copies that LIME asks about for a map."""
 _SAMPLES_IN_TIME = 16
 _SEGMENTS = (4, 6)
