@@ -75,7 +75,6 @@ ENTRANTS = (
     Entrant("nudges_usual", "the same, towards one order for all clips", "fresh.Nudges", "usual_only = True"),
     Entrant("hazy", "other answers where it is asked again", "fresh.Hazy"),
     Entrant("half_usual", "order moved towards the usual one", "fresh.HalfUsual"),
-    Entrant("lonely_words", "leaves out words that cannot be exchanged", "fresh.LonelyWords"),
     Entrant("dots", "one cell of each part marked", "fresh.Dots"),
     Entrant("top_three", "denies all but three causes", "fresh.TopThree"),
     Entrant("rule", "explains the labels, not the predictions", "fresh.Rule"),

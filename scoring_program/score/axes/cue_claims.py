@@ -32,12 +32,14 @@ def claim_sums(claims: Array, effects: Effects, target: NDArray[np.int64]) -> Ar
     unit = max(0.0, float((claimed * change).sum()) / squares) if squares > 0 else 0.0
     size = np.where(weight > 0, np.maximum(-1.0, 1 - _ratio(np.abs(unit * claimed - change).sum(axis=1), weight)), 0.0)
     value = (cosine + size) / 2
-    seen = weight[weight > 0]
+    # Effects that noise hides are due, but not claimed: being noisy must not pay.
+    whole = np.where(tested, np.abs(effects.edited), 0.0).sum(axis=1)
+    seen = whole[weight > 0]
     if seen.size:
-        weight = np.where(tested.any(axis=1), weight, seen.mean())
+        whole = np.where(weight > 0, whole, np.maximum(whole, seen.mean()))
     heaviest = float(seen.max()) if seen.size else 1.0
-    weight = np.where(effects.edit_failed, heaviest, weight)
-    return np.stack([np.where(effects.edit_failed, -1.0, value) * weight, weight], axis=1)
+    whole = np.where(effects.edit_failed, heaviest, whole)
+    return np.stack([np.where(effects.edit_failed, -heaviest, value * weight), whole], axis=1)
 
 
 def _ratio(part: Array, whole: Array) -> Array:

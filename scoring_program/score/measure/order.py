@@ -56,7 +56,7 @@ def order_sums(
     clips
         The regions of each of n clips; fewer than two have no order.
     smallest
-        (n,) smallest difference of two effects that counts, >= 0.
+        (n,) smallest difference of two effects that noise could not have caused, >= 0; smaller ones are not ordered.
     failed
         (n,) clips on which the model failed: they count as the worst order of the largest effects, and as the best
         single order, so that failing cannot lower the yardstick.
@@ -76,19 +76,20 @@ def order_sums(
         weights = _rounded([region.weight for region in regions])
         for (one, mark), (other, other_mark) in combinations(zip(regions, weights, strict=True), 2):
             difference = one.effect - other.effect
-            if abs(difference) <= least:
-                continue
             worth = STILL_WEIGHT if one.still or other.still else 1.0
+            row[1] += worth * abs(difference)
+            if abs(difference) <= least:  # due, but noise hides it: being noisy must not pay
+                continue
             row[0] += worth * difference * np.sign(mark - other_mark)
-            row[1:3] += worth * abs(difference)
+            row[2] += worth * abs(difference)
             if one.kind < other.kind:
                 row[_SUMS + place[one.kind, other.kind]] += worth * difference
             elif one.kind > other.kind:
                 row[_SUMS + place[other.kind, one.kind]] -= worth * difference
-    possible = sums[:, 1]
-    measured = possible[possible > 0]
+    measured = sums[sums[:, 2] > 0, 1]
     if due and measured.size:
-        sums[possible == 0, 1] = measured.mean()
+        without = sums[:, 2] == 0
+        sums[without, 1] = np.maximum(sums[without, 1], measured.mean())
     if failed is not None:
         sums[failed] = 0.0
         sums[failed, :_SUMS] = np.array([-1.0, 1.0, 0.0, 1.0]) * (measured.max() if measured.size else 1.0)

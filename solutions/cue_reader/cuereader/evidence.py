@@ -83,13 +83,14 @@ def happens(reading: Reading, cue: str, bins: int) -> NDArray[np.float64]:
     """Return how much of an event happens in each second, shape (bins,): 1 in its second, 0 in all others.
 
     A telling word counts in its second as much as it says, relative to all of them: bright and gloomy ones may cancel
-    out in the sum.
+    out in the sum. Where something else happens, words are not exchanged, so they are left out.
     """
     picture, weights = reading.picture, np.zeros(bins)
     if cue == "words":
         said = telling_moments(reading.transcript, reading.level)
         for time_s, score in said:
             weights[min(int(time_s / _BIN_S), bins - 1)] += abs(score)
+        weights[np.sum([happens(reading, event, bins) for event in EVENTS], axis=0) > 0] = 0.0
         return np.asarray(weights / max(abs(sum(score for _, score in said)), 1.0))
     if cue == "motion":
         times, tracks = picture.sweep_times, [picture.sweep] if picture.sweep.size else []

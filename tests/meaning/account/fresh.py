@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 from cuereader.evidence import EVENTS_AND_WORDS, happens, importance, joint_sizes, spread
 from cuereader.features import CUES, FEATURES, Reading
-from cuereader.speech import telling_moments
 
 from .honest import Account, Array, Contributions, Model, Scores, seconds_of
 
@@ -130,20 +129,6 @@ class HalfUsual(Model):
         usual = joint_sizes(replace(reading, values=self.additive.means + self.additive.scales), self.additive)
         sizes = {cue: (1 - self.share) * own[cue] + self.share * usual[cue] for cue in EVENTS_AND_WORDS}
         return _marked(super().account(reading, prediction), reading, sizes)
-
-
-class LonelyWords(Model):
-    """Leaves out words where something else happens: they are never exchanged."""
-
-    def account(self, reading: Reading, prediction: Scores) -> Account:
-        """Change the timeline."""
-        bins, sizes = seconds_of(reading.duration_s), joint_sizes(reading, self.additive)
-        busy = sum((happens(reading, cue, bins) for cue in EVENTS_AND_WORDS if cue != "words"), np.zeros(bins))
-        time = sum((sizes[cue] * happens(reading, cue, bins) for cue in EVENTS_AND_WORDS[:-1]), np.zeros(bins))
-        words = happens(reading, "words", bins)
-        if telling_moments(reading.transcript, reading.level):
-            time = time + sizes["words"] * np.where(busy > 0, 0, words)
-        return replace(super().account(reading, prediction), time=time if time.max() > time.min() else None)
 
 
 class TopThree(Model):
