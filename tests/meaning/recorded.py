@@ -5,8 +5,11 @@ submissions that predict as the honest one does. So any change of the scoring ca
 """
 
 import io
+import os
+import subprocess
 import sys
 import tarfile
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -28,7 +31,8 @@ from score.read.output.results import Results
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
 from score.settings import Settings, read_settings
-from tests.meaning.entrants import ENTRANTS, Entrant
+from tests import ROOT
+from tests.meaning.entrants import ENTRANTS, Entrant, write_submission
 from tests.meaning.runs import CACHE, ingested
 from tests.meaning.sets import SETS, clip_set
 
@@ -38,10 +42,11 @@ HONEST = "honest"
 KEYS = (
     *(HONEST, "noise_0.5", "noise_1", "noise_2", "random", "boilerplate", "other_clip"),
     *("usual", "fixed", "three_quarters", "reversed", "whole_person", "flat_wall", "flat_wall_fixed", "even_time"),
-    *("gradient", "lime", "occlusion"),
+    "gradient",
 )
 """Submissions whose explanations are kept."""
 _RECORDS = ("clips.jsonl", "predictions.csv", "probes.jsonl", "repeats.jsonl")
+_PATHS = [ROOT / folder for folder in ("ingestion_program", "scoring_program", "starting_kit")]
 _REFERENCE = ("task.yaml", "labels.csv", "causes.json")
 
 
@@ -103,21 +108,34 @@ def read(name: str, folder: Path) -> Recorded:
 
 
 def pack(name: str, cache: Path, folder: Path) -> None:
-    """Write the archive of one set, from runs that are looked up or made."""
+    """Write the archive of one set, from the honest run, which is looked up or made, and from what the others say."""
     clips = clip_set(name, cache, 2)
     entrants: dict[str, Entrant] = {entrant.key: entrant for entrant in ENTRANTS}
     honest = ingested(entrants[HONEST], clips, cache)
     files = {file: clips.reference_data / file for file in _REFERENCE} | {file: honest / file for file in _RECORDS}
-    files |= {f"{key}.jsonl": ingested(entrants[key], clips, cache) / "explanations.jsonl" for key in KEYS}
-    with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
-        for file, path in sorted(files.items()):
-            content = path.read_bytes()
-            entry = tarfile.TarInfo(file)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
+    with tempfile.TemporaryDirectory() as temporary:
+        for key in KEYS:
+            files[f"{key}.jsonl"] = Path(temporary) / f"{key}.jsonl"
+            submission = write_submission(entrants[key], Path(temporary) / key)
+            command = [
+                sys.executable,
+                "-m",
+                "tests.meaning.ask",
+                str(submission),
+                str(clips.input_data),
+                str(files[f"{key}.jsonl"]),
+            ]
+            environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, _PATHS)), "OMP_NUM_THREADS": "1"}
+            subprocess.run(command, env=environment, cwd=ROOT, check=True)
+        with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
+            for file, path in sorted(files.items()):
+                content = path.read_bytes()
+                entry = tarfile.TarInfo(file)
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content))
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for each in SETS:
-        pack(each, CACHE, Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    for each in sys.argv[1:] or SETS:
+        pack(each, CACHE, FOLDER)

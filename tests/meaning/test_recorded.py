@@ -18,8 +18,6 @@ Array = NDArray[np.float64]
 Value = Callable[..., float]
 ORDERS = ("usual", "fixed", "three_quarters", "reversed", "whole_person", "flat_wall_fixed")
 FALSE = (*ORDERS, "flat_wall", "even_time", "noise_0.5", "noise_1", "noise_2", "random", "boilerplate", "other_clip")
-COMMON = ("gradient", "lime", "occlusion")
-"""Textbook methods, applied honestly."""
 FITS = ("faithfulness_space", "faithfulness_time")
 MOST_IN_THE_MEAN, MOST_ON_ANY = 1.0, 2.5
 """Points that a story may gain by chance."""
@@ -75,6 +73,10 @@ def test_the_usual_order_is_well_below_whatever_people_are_drawn(
 def test_other_orders_are_below_on_every_set(value: Value) -> None:
     assert differences(value, "three_quarters").max() < 0
     assert differences(value, "reversed").max() <= -18
+
+
+def test_a_textbook_method_is_above_the_lie_of_one_order_on_every_set(value: Value) -> None:
+    assert (differences(value, "gradient") - differences(value, "usual")).min() > 5
 
 
 def test_noise_is_ordered_at_every_step(value: Value) -> None:
