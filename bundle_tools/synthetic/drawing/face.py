@@ -11,8 +11,8 @@ HEAD_BOX = (-1.35, -1.6, 1.35, 1.5)
 HAIR_BOX = (-1.75, -2.1, 1.75, 2.5)
 MOUTH_BOX = (-0.84, 0.2, 0.84, 1.27)
 """Region that a smile changes, for any shift of the features."""
-EYES_BOX = (-0.76, -0.32, 0.76, 0.05)
-"""Region that a glance changes."""
+EYES_BOX = (-0.76, -0.42, 0.76, 0.05)
+"""Region that a look changes."""
 _EYE_X, _EYE_Y = 0.42, -0.10
 _MOUTH_Y = 0.72
 _TOOTH, _MOUTH, _SCLERA = (232, 240, 242), (48, 30, 62), (232, 236, 238)

@@ -193,12 +193,12 @@ def test_a_yardstick_cannot_be_lowered_by_failing_on_what_is_always_so() -> None
     assert skill(clips, failed) == pytest.approx(skill(clips))
 
 
-def test_smaller_differences_than_the_smallest_do_not_count() -> None:
+def test_differences_that_noise_hides_are_due_but_not_earned() -> None:
     clip = [region("eyes", 0.30, 3), region("hand", 0.295, 1), region("mouth", 0.0, 2)]
     everything, large = (order_sums([clip], np.array([least])) for least in (0.0, 0.01))
     assert everything[0, :2] == pytest.approx([0.3 + 0.005 - 0.295, 0.6])
-    assert large[0, :2] == pytest.approx([0.3 - 0.295, 0.595])
-    assert order_sums([clip], np.array([0.5]))[0].tolist() == [0] * 7
+    assert large[0, :3] == pytest.approx([0.3 - 0.295, 0.6, 0.595])
+    assert order_sums([clip], np.array([0.5]))[0].tolist() == pytest.approx([0, 0.6] + [0] * 5)
 
 
 class TestOtherLibraries:
