@@ -1,7 +1,11 @@
-"""Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` runs every submission on several sets of clips."""
+"""Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` runs every submission on Practice.
+
+What is recorded of five sets (``recorded.py``) fills a second table.
+"""
 
 import argparse
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,6 +15,7 @@ import numpy as np
 
 from tests import ROOT
 from tests.meaning.entrants import ENTRANTS, Entrant
+from tests.meaning.recorded import HONEST, KEYS, read
 from tests.meaning.runs import CACHE, Scores, run_all
 from tests.meaning.sets import CLIPS, SETS, clip_set
 
@@ -28,7 +33,6 @@ COLUMNS = {
 MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims", "known_causes")
 """The axes that a text does not enter."""
 TOTAL = "explanation"
-HONEST = "honest"
 NOISE = (HONEST, "noise_0.5", "noise_1", "noise_2")
 """From the truth to hardly any of it."""
 
@@ -43,8 +47,6 @@ class Row:
     """Standard deviation of the total between sets; 0 for one set."""
     behind: float
     """Mean of the total minus the honest one on the same set."""
-    best: float
-    """The highest such difference of all sets."""
 
 
 def summarise(scores: Mapping[str, Sequence[Scores]]) -> dict[str, Row]:
@@ -57,7 +59,7 @@ def summarise(scores: Mapping[str, Sequence[Scores]]) -> dict[str, Row]:
     for key, of in scores.items():
         behind = totals(key) - totals(HONEST)
         mean = {column: float(np.mean([one[column] for one in of])) for column in COLUMNS}
-        rows[key] = Row(mean, _deviation(totals(key)), float(behind.mean()), float(behind.max()))
+        rows[key] = Row(mean, _deviation(totals(key)), float(behind.mean()))
     return rows
 
 
@@ -67,7 +69,7 @@ def _deviation(values: np.ndarray) -> float:
 
 def table_text(rows: Mapping[str, Row]) -> str:
     """Write the table of means in Markdown."""
-    headings = ["submission", *COLUMNS.values(), "to honest", "highest"]
+    headings = ["submission", *COLUMNS.values(), "to honest"]
     lines = [headings, ["---", *["--:"] * (len(headings) - 1)]]
     for entrant in ENTRANTS:
         if entrant.key in rows:
@@ -76,6 +78,20 @@ def table_text(rows: Mapping[str, Row]) -> str:
             lines.append(
                 [entrant.title, *cells, f"**{row.mean[TOTAL]:.1f}**", f"{row.behind:+.1f}", f"{row.best:+.1f}"]
             )
+    return "\n".join(f"|{'|'.join(line)}|" for line in lines)
+
+
+def stories_text() -> str:
+    """Write the table of what is recorded: totals on every set, and the difference to the honest one."""
+    with tempfile.TemporaryDirectory() as temporary:
+        sets = [read(name, Path(temporary) / name) for name in SETS]
+    totals = {key: np.array([float(one.values(one.table(one.told_by(key)))[TOTAL][0]) for one in sets]) for key in KEYS}
+    lines = [["submission", *SETS, "to honest", "highest"], ["---", *["--:"] * (len(SETS) + 2)]]
+    for entrant in ENTRANTS:
+        if entrant.key in KEYS:
+            behind = totals[entrant.key] - totals[HONEST]
+            cells = [f"{total:.1f}" for total in totals[entrant.key]]
+            lines.append([entrant.title, *cells, f"{behind.mean():+.1f}", f"{behind.max():+.1f}"])
     return "\n".join(f"|{'|'.join(line)}|" for line in lines)
 
 
@@ -110,8 +126,7 @@ def figures_of(scores: Mapping[str, Sequence[Scores]], sets: Sequence[str]) -> d
     for key, row in rows.items():
         for column, heading in COLUMNS.items():
             figures[f"{key}.{heading}"] = f"{row.mean[column]:.{0 if column == TOTAL else 2}f}"
-        figures[f"{key}.behind"] = f"{row.behind:+.0f}"
-        figures[f"{key}.best"] = f"{row.best:+.1f}"
+        figures[f"{key}.behind"] = f"{row.behind:+.1f}"
     return figures
 
 
@@ -126,7 +141,7 @@ def read_table(page: str) -> dict[str, float]:
 def main() -> None:
     """Run everything that has changed, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=int, default=len(SETS), help="how many sets of clips, the committed ones first")
+    parser.add_argument("--sets", type=int, default=1, help="how many sets of clips, Practice first")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="just these submissions; the page stays as it is")
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of what was made before")
@@ -140,7 +155,8 @@ def main() -> None:
     if len(names) > 1:
         _say(f"\nall sets\n\n{table_text(summarise(scores))}")
     if options.only is None:
-        page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, names))
+        figures = figures_of(scores, names) | {"stories": stories_text()}
+        page = fill(TEMPLATE.read_text(encoding="utf-8"), figures)
         PAGE.write_text(page, encoding="utf-8")
 
 

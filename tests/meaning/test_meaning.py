@@ -17,9 +17,10 @@ from tests import ROOT
 from tests.fewer import copy_with
 from tests.meaning.cache import digest, once
 from tests.meaning.entrants import ENTRANTS, SOLUTION, Entrant, write_submission
+from tests.meaning.recorded import HONEST
 from tests.meaning.runs import run
 from tests.meaning.sets import PRACTICE, ClipSet
-from tests.meaning.table import COLUMNS, HONEST, PAGE, TEMPLATE, figures_of, fill, read_table
+from tests.meaning.table import COLUMNS, PAGE, TEMPLATE, figures_of, fill, read_table
 
 CLIPS = 3
 CHANCE = 0.35
@@ -88,14 +89,14 @@ def test_the_page_gives_means_and_differences_on_the_same_clips() -> None:
         entrant.key: [dict.fromkeys(COLUMNS, 0.5) | {"explanation": 10.0 * luck + number} for luck in (1, 3)]
         for number, entrant in enumerate(ENTRANTS)
     }
-    page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, ["practice", "s11"]))
+    page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, ["practice", "s11"]) | {"stories": ""})
     assert read_table(page) == {entrant.key: 20.0 + number for number, entrant in enumerate(ENTRANTS)}
     noise = next(line for line in page.splitlines() if line.startswith("|noise of 0.5 SD|"))
-    assert noise.endswith("|0.50|0.50|**21.0**|+1.0|+1.0|")
-    assert "on 2 sets of 24 clips" in page
+    assert noise.endswith("|0.50|0.50|**21.0**|+1.0|")
+    assert "five sets of 24 clips" in page
     # Here noise costs nothing, and totals rise.
     assert "More noise lowers space in 0, time in 0, claims in 0, causes in 0 and total in 0 of 6 comparisons." in page
-    assert figures_of(scores, ["practice", "s11"])["noise_1.behind"] == "+2"
+    assert figures_of(scores, ["practice", "s11"])["noise_1.behind"] == "+2.0"
     with pytest.raises(KeyError):
         fill("{nobody.total}", figures_of(scores, ["practice", "s11"]))
 
