@@ -6,7 +6,7 @@ outlines and the jitter of each call, which a submission does not. An area under
 intervals of 95 % are by bootstrap over persons.
 
 "The same cues": against plain clips with the same values of all cues, drawn that way at once. "First pass": against the
-clips of the first pass, which also differ in what the intervention is for (a straight mouth is rare among them).
+clips of the first pass, among which counterparts are as frequent as what they replace, but neutral cues are rare.
 The operators for filmed clips are tried on drawn clips without their second drawing.
 """
 

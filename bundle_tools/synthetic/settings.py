@@ -32,7 +32,7 @@ WEIGHTING = {
     },
     "power": 0.5,
     "gate": 0.1,
-    "bands": {"at chance": 0, "weak": 5, "fair": 20, "good": 40, "excellent": 65},
+    "bands": {"at chance": 0, "weak": 5, "fair": 25, "good": 55, "excellent": 65},
 }  # fmt: skip
 
 _SPLITS = {

@@ -75,9 +75,7 @@ def table_text(rows: Mapping[str, Row]) -> str:
         if entrant.key in rows:
             row = rows[entrant.key]
             cells = [f"{row.mean[key]:.2f}" for key in COLUMNS if key != TOTAL]
-            lines.append(
-                [entrant.title, *cells, f"**{row.mean[TOTAL]:.1f}**", f"{row.behind:+.1f}", f"{row.best:+.1f}"]
-            )
+            lines.append([entrant.title, *cells, f"**{row.mean[TOTAL]:.1f}**", f"{row.behind:+.1f}"])
     return "\n".join(f"|{'|'.join(line)}|" for line in lines)
 
 
