@@ -22,7 +22,7 @@ from tests.meaning.runs import run
 from tests.meaning.sets import PRACTICE, ClipSet
 from tests.meaning.table import COLUMNS, PAGE, TEMPLATE, figures_of, fill, read_table
 
-CLIPS = 3
+CLIPS = 8
 CHANCE = 0.35
 """What so few clips may give to somebody who knows nothing."""
 LUCK = 2.0

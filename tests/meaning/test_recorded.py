@@ -98,9 +98,9 @@ def test_exact_maps_get_all_and_marks_do_not_move_the_yardstick(sets: dict[str, 
 
     def exact(clip: int) -> tuple[Array, Array]:
         space, time = np.zeros((9, 16)), np.zeros(5)
-        answers = {call: np.array(call.prediction) for call in one.outcomes.probes[clip] if not call.again}
-        before = next(answer for call, answer in answers.items() if call.kind == "original")
-        for call, answer in answers.items():
+        answers = [(call, np.array(call.prediction)) for call in one.outcomes.probes[clip] if call.prediction]
+        before = next(answer for call, answer in answers if call.kind == "original")
+        for call, answer in answers:
             if call.kind == "unit":
                 change = np.abs(before - answer)
                 size = 0.5 * change[-1] + 0.5 * change[:-1].mean() + 1e-9
