@@ -17,7 +17,7 @@ from tests import ROOT
 from tests.meaning.entrants import ENTRANTS, Entrant
 from tests.meaning.recorded import HONEST, KEYS, read
 from tests.meaning.runs import CACHE, Scores, run_all
-from tests.meaning.sets import CLIPS, SETS, clip_set
+from tests.meaning.sets import CLIPS, COMMITTED, SETS, clip_set
 
 PAGE = ROOT / "docs" / "meaning.md"
 TEMPLATE = Path(__file__).with_name("meaning.md.in")
@@ -84,7 +84,8 @@ def stories_text() -> str:
     with tempfile.TemporaryDirectory() as temporary:
         sets = [read(name, Path(temporary) / name) for name in SETS]
     totals = {key: np.array([float(one.values(one.table(one.told_by(key)))[TOTAL][0]) for one in sets]) for key in KEYS}
-    lines = [["submission", *SETS, "to honest", "highest"], ["---", *["--:"] * (len(SETS) + 2)]]
+    headings = [name if name in COMMITTED else f"fresh {name[1]}" for name in SETS]
+    lines = [["submission", *headings, "to honest", "highest"], ["---", *["--:"] * (len(SETS) + 2)]]
     for entrant in ENTRANTS:
         if entrant.key in KEYS:
             behind = totals[entrant.key] - totals[HONEST]
