@@ -91,7 +91,7 @@ CHANGED = [
     (REFERENCE, "resamples: 1000", "resamples: 250"),
     (REFERENCE, "level: 0.95", "level: 0.9"),
     (REFERENCE, "gate: 0.1", "gate: 0.15"),
-    (REFERENCE, "fair: 20", "fair: 25"),
+    (REFERENCE, "fair: 25", "fair: 30"),
     ("competition.yaml", "max_submissions_per_day: 10", "max_submissions_per_day: 25"),
     ("competition.yaml", "max_submissions: 6", "max_submissions: 0"),
     ("competition.yaml", "2027-03-15 12:00", "2027-04-01 08:30"),
