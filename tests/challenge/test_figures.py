@@ -109,7 +109,7 @@ BEFORE_AND_AFTER = {
     "points_lost.cue_claims": ("60", "75"),
     # (0.5 √0.7 + 0.08 √½ + 0.05)² = 0.276
     "points_words": ("26", "28"), "resamples": ("1,000", "250"), "level_percent": ("95", "90"), "gate": ("0.1", "0.15"),
-    "band.fair": ("20", "25"), "band.at_chance": ("0", "0"), "jury_highest": ("5", "5"), "python": ("3.11", "3.12"),
+    "band.fair": ("25", "30"), "band.at_chance": ("0", "0"), "jury_highest": ("5", "5"), "python": ("3.11", "3.12"),
     "docker_image": ("python:3.11.14-slim-bookworm", "python:3.12.1"), "submissions_per_day.final": ("2", "2"),
     "submissions_in_all.final": ("6", "unlimited"), "end.final": ("2027-03-15 12:00", "2027-04-01 08:30"),
 }  # fmt: skip
