@@ -134,9 +134,7 @@ def read_table(page: str) -> dict[str, float]:
     keys = {entrant.title: entrant.key for entrant in ENTRANTS}
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
     total = list(COLUMNS).index(TOTAL) + 1
-    return {
-        keys[line[0]]: float(line[total].strip("*")) for line in lines if line[0] in keys and len(line) == total + 2
-    }
+    return {keys[line[0]]: float(line[total].strip("*")) for line in lines if line[0] in keys and "**" in line[total]}
 
 
 def main() -> None:
