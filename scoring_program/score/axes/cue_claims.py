@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Effects
+from score.measure.order import ratio
 
 Array = NDArray[np.float64]
 
@@ -27,10 +28,10 @@ def claim_sums(claims: Array, effects: Effects, target: NDArray[np.int64]) -> Ar
     claimed = np.where(tested, claims[np.arange(len(claims)), target], 0.0)
     weight = np.abs(change).sum(axis=1)
     lengths = np.sqrt((claimed**2).sum(axis=1) * (change**2).sum(axis=1))
-    cosine = _ratio((claimed * change).sum(axis=1), lengths)
+    cosine = ratio((claimed * change).sum(axis=1), lengths)
     squares = float((claimed**2).sum())
     unit = max(0.0, float((claimed * change).sum()) / squares) if squares > 0 else 0.0
-    size = np.where(weight > 0, np.maximum(-1.0, 1 - _ratio(np.abs(unit * claimed - change).sum(axis=1), weight)), 0.0)
+    size = np.where(weight > 0, np.maximum(-1.0, 1 - ratio(np.abs(unit * claimed - change).sum(axis=1), weight)), 0.0)
     value = (cosine + size) / 2
     # Effects that noise hides are due, but not claimed: being noisy must not pay.
     whole = np.where(tested, np.abs(effects.edited), 0.0).sum(axis=1)
@@ -40,7 +41,3 @@ def claim_sums(claims: Array, effects: Effects, target: NDArray[np.int64]) -> Ar
     heaviest = float(seen.max()) if seen.size else 1.0
     whole = np.where(effects.edit_failed, heaviest, whole)
     return np.stack([np.where(effects.edit_failed, -heaviest, value * weight), whole], axis=1)
-
-
-def _ratio(part: Array, whole: Array) -> Array:
-    return np.asarray(np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0))

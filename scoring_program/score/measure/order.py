@@ -109,7 +109,7 @@ def agreement(sums: Array) -> Array:
     measure of association based on Gini's mean difference", Communications in Statistics 16, 1987.) Takes (b, 4 + p)
     sums, returns (b,).
     """
-    return _ratio(sums[:, 0], sums[:, 1])
+    return ratio(sums[:, 0], sums[:, 1])
 
 
 def yardstick(sums: Array) -> Array:
@@ -119,7 +119,7 @@ def yardstick(sums: Array) -> Array:
     has every kind; otherwise no order gets more.
     """
     usual = np.abs(sums[:, _SUMS:]).sum(axis=1) + sums[:, 3]
-    return np.minimum(_ratio(usual, sums[:, 2] + sums[:, 3]), HIGHEST_YARDSTICK)
+    return np.minimum(ratio(usual, sums[:, 2] + sums[:, 3]), HIGHEST_YARDSTICK)
 
 
 def order_skill(sums: Array) -> Array:
@@ -156,5 +156,6 @@ def _skill(found: Array, rule: Array | float, *, above: bool) -> Array:
     return np.asarray((found - rule) / room)
 
 
-def _ratio(part: Array, whole: Array) -> Array:
+def ratio(part: Array, whole: Array) -> Array:
+    """Divide; 0 where there is nothing to divide by."""
     return np.asarray(np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0))
