@@ -21,7 +21,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 
@@ -29,6 +29,8 @@ HEAVY = (
     *("av", "cv2", "jinja2", "numpy", "numpy.random", "numpy.typing", "scipy.sparse.linalg", "yaml"),
     *("concurrent.futures.thread", "csv", "difflib", "html", "importlib.metadata", "importlib.resources", "statistics"),
 )
+# Starting a process also looks whether others have ended. Of two threads that read one exit code, the second gets 255.
+_ONE_AT_A_TIME = threading.Lock()
 _INTERPRETER = (sys.prefix, sys.base_prefix)
 _SET_NO_NEW_PRIVS, _DROP_FROM_BOUNDING_SET, _CAPSET = 38, 24, 126
 _CAPABILITY_VERSION = 0x20080522
@@ -66,9 +68,10 @@ class Running:
 
     def wait(self, timeout_s: float | None = None) -> Ended:
         """Wait for its end; kill it after `timeout_s`."""
-        self._process.join(timeout_s)
-        if self._process.exitcode is None:
+        if not connection.wait([self._process.sentinel], timeout_s):
             self.kill()
+            connection.wait([self._process.sentinel])
+        with _ONE_AT_A_TIME:
             self._process.join()
         assert self._process.exitcode is not None
         printed = (Path(self._folder.name) / "printed").read_text("utf-8", "replace")
@@ -104,7 +107,8 @@ def start(
     place = (words, str(cwd or Path.cwd()), variables, folder.name, _templates().name, bare, told)
     process = _server().Process(target=_become, args=place)
     (Path(folder.name) / "printed").touch()
-    process.start()
+    with _ONE_AT_A_TIME:
+        process.start()
     return Running(process, folder)
 
 
