@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,8 +38,8 @@ def face_regions(face: FaceTracks) -> dict[str, list[Box]]:
         return (x + x0 * unit, y + y0 * unit, x + x1 * unit, y + y1 * unit)
 
     return {
-        "smile": [box(-0.6, 0.5, 0.6, 1.15)],
-        "gaze": [box(-0.75, -0.25, -0.12, 0.2), box(0.12, -0.25, 0.75, 0.2)],
+        "smile": [box(-0.9, 0.4, 0.9, 1.3)],
+        "gaze": [box(-0.9, -0.5, 0.9, 0.35)],
         "posture": [box(-1.0, -1.2, 1.0, 1.5)],
     }
 
@@ -56,17 +57,18 @@ def space_map(reading: Reading, model: AdditiveModel) -> NDArray[np.float64] | N
 def spread(reading: Reading, amounts: Mapping[str, float]) -> NDArray[np.float64]:
     """Return a map of shape (36, 64) with an amount for each cue where it was measured."""
     picture = reading.picture
-    total = np.zeros((ROWS, COLUMNS))
+    total, face = np.zeros((ROWS, COLUMNS)), np.zeros((ROWS, COLUMNS), np.bool_)
     height, width = picture.key_frame.shape[:2]
     regions = {} if picture.face is None else face_regions(picture.face)
-    for cue, amount in amounts.items():
-        for x0, y0, x1, y1 in regions.get(cue, []):
+    for cue, boxes in regions.items():
+        for x0, y0, x1, y1 in boxes:
             rows = slice(max(round(y0 / height * ROWS), 0), max(round(y1 / height * ROWS), 0))
             columns = slice(max(round(x0 / width * COLUMNS), 0), max(round(x1 / width * COLUMNS), 0))
-            total[rows, columns] += amount
-        if cue == "motion":  # gestures were measured where the lower half of the picture changes
-            total += amount * (picture.stir_map >= _STIRRED)
-    return total
+            total[rows, columns] += amounts.get(cue, 0.0)
+            face[rows, columns] |= cue in EVENTS
+    # Gestures were measured where the lower half of the picture changes, but a smile changes it, too.
+    stirred = cv2.dilate((picture.stir_map >= _STIRRED).astype(np.uint8), np.ones((3, 3), np.uint8))
+    return total + amounts.get("motion", 0.0) * (stirred & ~face)
 
 
 def time_weights(reading: Reading, model: AdditiveModel) -> list[float] | None:

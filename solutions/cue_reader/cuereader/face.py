@@ -98,10 +98,10 @@ def find_eyes(frame: Frame, box: FaceBox) -> Eyes | None:
         return None
     part = frame[y0:y1, x0:x1]
     red, grey = redness(part), brightness(part)
-    score, x, y, rise = _best_pair(red, grey, unit, (box.x - x0, box.y - y0, 0.1))
+    odd = oddness(red, grey, unit)
+    score, x, y, rise = _best_pair(red, grey, unit, (box.x - x0, box.y - y0, 0.1), odd)
     if score < 0.5 * _GOOD:
         return None
-    odd = oddness(red, grey, unit)
     half = EYE_DISTANCE / 2 * unit
     first = _centre(odd, x - half, y - rise / 2, unit)
     second = _centre(odd, x + half, y + rise / 2, unit)
@@ -117,7 +117,9 @@ def oddness(red: Map, grey: Map, unit: float) -> Map:
     return np.asarray(np.clip(np.maximum(np.maximum(pale, dark), bright), 0, 1), np.float32)
 
 
-def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float]) -> tuple[float, float, float, float]:
+def _best_pair(
+    red: Map, grey: Map, unit: float, near: tuple[float, float, float], odd: Map | None = None
+) -> tuple[float, float, float, float]:
     """Return score, x, y of the point between the best pair of eyes and how much lower the right one is.
 
     Only places with skin around them are looked at.
@@ -130,6 +132,8 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
         Pixels per unit.
     near
         Expected x and y, and how much a unit of distance from there costs.
+    odd
+        Oddness of the pixels, if it is known already.
     """
     height, width = red.shape
     half, down, nose, brow = (round(part * unit) for part in (EYE_DISTANCE / 2, 0.38, 0.3, 0.5))
@@ -155,7 +159,7 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
     part = slice(top, int(y.max()) + far), slice(left, int(x.max()) + wide)
     red, grey, y, x = red[part], grey[part], y - top, x - left
     near_x, near_y = near[0] - left, near[1] - top
-    bare = oddness(red, grey, unit)
+    bare = oddness(red, grey, unit) if odd is None else odd[part]
     # An eye is small, whereas the wall beside the head and the teeth are pale all around.
     pale = cv2.blur(bare, _odd(0.42 * unit, 0.18 * unit)) - cv2.blur(bare, _odd(0.85 * unit, 0.5 * unit))
     reach = np.ones(_odd(0.3 * unit, 0.35 * unit)[::-1], np.uint8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -99,23 +100,23 @@ class PictureReading:
 def read_picture(clip: Clip) -> PictureReading:
     """Measure a clip's frames."""
     frames = list(clip.frames(count=FRAMES))
-    small = [cv2.resize(frame, (160, 90), interpolation=cv2.INTER_AREA).astype(np.float32) / 255 for frame in frames]
-    level = max(float(np.mean([picture.mean() for picture in small])), 0.02)
+    level = max(float(np.mean([cv2.mean(frame)[:3] for frame in frames[::5]])) / 255, 0.02)
+    half = frames[0].shape[0] // 2
     pixels = frames[0].shape[0] * frames[0].shape[1] / (160 * 90)
+    # Every other row: as good for what moves, at half the cost.
+    small = [_shrunk(frame[half::2], (160, 45)) for frame in frames]
     stir, clearly, moved = [], [], []
-    for before, after in pairwise(picture[45:] for picture in small):
-        change = np.abs(after - before)
-        step = change / level
-        stir.append(step.mean())
+    for before, after in pairwise(small):
+        change = cv2.absdiff(after, before)
+        stir.append(float(np.mean(cv2.mean(change)[:3])) / level)
         # Channel by channel: NumPy is slow along an axis of three.
-        red, green, blue = cv2.split(step)
-        clearly.append(np.count_nonzero(cv2.max(cv2.max(red, green), blue) > CLEARLY))
         red, green, blue = cv2.split(change)
+        clearly.append(np.count_nonzero(cv2.max(cv2.max(red, green), blue) > CLEARLY * level))
         moved.append((red + green + blue) / 3)
     changes = np.zeros((90, 160), np.float32)
     changes[45:] = np.max(moved, axis=0) if moved else 0
     stir_map = np.asarray(cv2.resize(changes, (64, 36), interpolation=cv2.INTER_AREA), np.float64)
-    box = find_face(frames[2 :: max(len(frames) // 5, 1)])
+    box = find_face(frames[len(frames) // 4 :: max(len(frames) // 2, 1)])
     eyes = [None if box is None else find_eyes(frame, box) for frame in frames]
     times = (np.arange(len(frames)) + 0.5) * clip.duration_s / len(frames)
     middle = len(frames) // 2
@@ -129,6 +130,11 @@ def read_picture(clip: Clip) -> PictureReading:
         key_eyes=eyes[middle],
         duration_s=clip.duration_s,
     )
+
+
+def _shrunk(frame: Frame, size: tuple[int, int]) -> Map:
+    """Return a picture of this size, width first; brightness 0 to 1."""
+    return np.asarray(cv2.resize(frame, size, interpolation=cv2.INTER_AREA).astype(np.float32) / 255, np.float32)
 
 
 def _read_face(frames: list[Frame], eyes: list[Eyes | None], box: FaceBox, times: Track) -> FaceTracks | None:
@@ -156,12 +162,11 @@ def _window(x0: float, y0: float, x1: float, y1: float) -> tuple[slice, slice]:
 
 def _mouth(red: Map) -> tuple[float, float, float]:
     """Return the curve of the lips, their width and the share of teeth, by the redness of a face patch."""
-    skin = float(np.median(red[_window(-0.6, 0.2, 0.6, 0.5)]))
+    skin = _quantile(np.sort(red[_window(-0.6, 0.2, 0.6, 0.5)], axis=None), 0.5)
     where = _window(-0.6, 0.48, 0.6, 1.22)
     weight: Map = np.clip(red[where] - 1.12 * skin - 0.012, 0, 0.08)
     height, width = weight.shape
-    down, across = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
-    weight *= down**2 + across**2 < 1  # hair may hang beside the chin
+    weight *= _ellipse(height, width)  # hair may hang beside the chin
     x = (np.arange(width) + 0.5 - width / 2) / UNIT_PIXELS
     y = (np.arange(height) + 0.5) / UNIT_PIXELS
     columns = weight.sum(axis=0)
@@ -178,6 +183,13 @@ def _mouth(red: Map) -> tuple[float, float, float]:
     return curve, spread, teeth
 
 
+@cache
+def _ellipse(height: int, width: int) -> NDArray[np.bool_]:
+    down, across = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
+    inside: NDArray[np.bool_] = down**2 + across**2 < 1
+    return inside
+
+
 def _gaze(patch: Frame, red: Map, skin: float) -> tuple[float, float, float, float]:
     """Return the offset of the irises against eyes and white, how bright the white is, and how open the eyes are."""
     grey = brightness(patch)
@@ -185,7 +197,7 @@ def _gaze(patch: Frame, red: Map, skin: float) -> tuple[float, float, float, flo
     measured = []
     for side in (-1, 1):
         middle = side * EYE_DISTANCE / 2
-        cheek = float(np.median(grey[_window(middle - 0.2, 0.25, middle + 0.2, 0.4)]))
+        cheek = _quantile(np.sort(grey[_window(middle - 0.2, 0.25, middle + 0.2, 0.4)], axis=None), 0.5)
         where = _window(middle - 0.27, -0.07, middle + 0.27, 0.11)  # below the lashes
         light = grey[where]
         ordered = np.sort(light, axis=None)
