@@ -1,7 +1,8 @@
-"""Answers of the real pipeline, kept for the tests: ``python -m tests.meaning.recorded`` packs them again.
+"""Stories about the honest model, scored against its own records; ``python -m tests.meaning.recorded`` packs some.
 
-One archive a set: what scoring reads of the reference data, the honest run's records, and the explanations of all
-submissions that predict as the honest one does. So any change of the scoring can be tried on all of them in seconds.
+The second pass does not depend on explanations, so that of the honest run serves all submissions that predict as it
+does. The tests have one archive a set: what scoring reads of the reference data, the honest run's records, and what
+some others say. So any change of the scoring can be tried on all of them in seconds.
 """
 
 import io
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -32,13 +34,15 @@ from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
 from score.settings import Settings, read_settings
 from tests import ROOT
+from tests.meaning.cache import digest, once
 from tests.meaning.entrants import ENTRANTS, Entrant, write_submission
 from tests.meaning.runs import CACHE, ingested
-from tests.meaning.sets import SETS, clip_set
+from tests.meaning.sets import SETS, ClipSet, clip_set
 
 Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("recorded")
 HONEST = "honest"
+BY_KEY = {entrant.key: entrant for entrant in ENTRANTS}
 KEYS = (
     *(HONEST, "noise_0.5", "noise_1", "noise_2", "random", "boilerplate", "other_clip"),
     *("usual", "fixed", "three_quarters", "reversed", "whole_person", "flat_wall", "flat_wall_fixed", "even_time"),
@@ -47,6 +51,7 @@ KEYS = (
 """Submissions whose explanations are kept."""
 _RECORDS = ("clips.jsonl", "predictions.csv", "probes.jsonl", "repeats.jsonl")
 _PATHS = [ROOT / folder for folder in ("ingestion_program", "scoring_program", "starting_kit")]
+_TOLD = ".jsonl"
 _REFERENCE = ("task.yaml", "labels.csv", "causes.json")
 
 
@@ -76,20 +81,26 @@ class Recorded:
 
 
 def read(name: str, folder: Path) -> Recorded:
-    """Unpack a set into a folder, and read it with the scoring program's own readers."""
+    """Unpack a set into a folder, and load it."""
     with tarfile.open(FOLDER / f"{name}.tar.xz") as archive:
         archive.extractall(folder, filter="data")
+    return load({path.name: path for path in folder.iterdir()})
+
+
+def load(files: Mapping[str, Path]) -> Recorded:
+    """Read a set with the scoring program's own readers; `files`: those of ``gathered``."""
+    folder = files["task.yaml"].parent
     settings, problems = read_settings(folder / "task.yaml"), list[Problem]()
     reference = read_reference(folder / "labels.csv", settings)
     known = read_known(folder, replace(settings, groups=None), reference)
 
     def given(name: str) -> bytes:
-        return (folder / name).read_bytes()
+        return files[name].read_bytes()
 
     said = {
-        path.stem: read_explanations(path.read_bytes(), settings, frozenset(), problems)
-        for path in folder.glob("*.jsonl")
-        if path.name not in _RECORDS
+        name.removesuffix(_TOLD): read_explanations(given(name), settings, frozenset(), problems)
+        for name in files
+        if name.endswith(_TOLD) and name not in _RECORDS
     }
     results = Results(
         folder=cast(Any, None),
@@ -102,37 +113,41 @@ def read(name: str, folder: Path) -> Recorded:
         warnings=(),
     )
     if problems:
-        raise ValueError(f"{name}: {problems[0].line()}")
+        raise ValueError(f"{folder}: {problems[0].line()}")
     outcomes = join(results, reference, settings, known)
     return Recorded(settings, outcomes, {key: tuple(of[one] for one in outcomes.clip_ids) for key, of in said.items()})
 
 
-def pack(name: str, cache: Path, folder: Path) -> None:
-    """Write the archive of one set, from the honest run, which is looked up or made, and from what the others say."""
-    clips = clip_set(name, cache, 2)
-    entrants: dict[str, Entrant] = {entrant.key: entrant for entrant in ENTRANTS}
-    honest = ingested(entrants[HONEST], clips, cache)
-    files = {file: clips.reference_data / file for file in _REFERENCE} | {file: honest / file for file in _RECORDS}
+def gathered(clips: ClipSet, keys: Iterable[str], cache: Path) -> dict[str, Path]:
+    """Return the files of a set by name: reference data, the honest run's records, and what some submissions say."""
+    honest = ingested(BY_KEY[HONEST], clips, cache)
+    said = {f"{key}{_TOLD}": told(BY_KEY[key], clips, cache) for key in keys}
+    return (
+        {file: clips.reference_data / file for file in _REFERENCE} | {file: honest / file for file in _RECORDS} | said
+    )
+
+
+def told(entrant: Entrant, clips: ClipSet, cache: Path) -> Path:
+    """Return the file with a submission's explanations of the plain clips of a set."""
     with tempfile.TemporaryDirectory() as temporary:
-        for key in KEYS:
-            files[f"{key}.jsonl"] = Path(temporary) / f"{key}.jsonl"
-            submission = write_submission(entrants[key], Path(temporary) / key)
-            command = [
-                sys.executable,
-                "-m",
-                "tests.meaning.ask",
-                str(submission),
-                str(clips.input_data),
-                str(files[f"{key}.jsonl"]),
-            ]
+        submission = write_submission(entrant, Path(temporary) / "submission")
+
+        def ask(folder: Path) -> None:
             environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, _PATHS)), "OMP_NUM_THREADS": "1"}
-            subprocess.run(command, env=environment, cwd=ROOT, check=True)
-        with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
-            for file, path in sorted(files.items()):
-                content = path.read_bytes()
-                entry = tarfile.TarInfo(file)
-                entry.size = len(content)
-                archive.addfile(entry, io.BytesIO(content))
+            words = [str(submission), str(clips.input_data), str(folder / "told.jsonl")]
+            subprocess.run([sys.executable, "-m", "tests.meaning.ask", *words], env=environment, cwd=ROOT, check=True)
+
+        return once(cache / "told" / digest(submission, clips.input_data), ask) / "told.jsonl"
+
+
+def pack(name: str, cache: Path, folder: Path) -> None:
+    """Write the archive of one set."""
+    with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
+        for file, path in sorted(gathered(clip_set(name, cache, 2), KEYS, cache).items()):
+            content = path.read_bytes()
+            entry = tarfile.TarInfo(file)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
 
 
 if __name__ == "__main__":

@@ -89,11 +89,11 @@ def test_the_page_gives_means_and_differences_on_the_same_clips() -> None:
         entrant.key: [dict.fromkeys(COLUMNS, 0.5) | {"explanation": 10.0 * luck + number} for luck in (1, 3)]
         for number, entrant in enumerate(ENTRANTS)
     }
-    page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, ["practice", "s11"]) | {"stories": ""})
+    page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, ["practice", "s11"]))
     assert read_table(page) == {entrant.key: 20.0 + number for number, entrant in enumerate(ENTRANTS)}
     noise = next(line for line in page.splitlines() if line.startswith("|noise of 0.5 SD|"))
-    assert noise.endswith("|0.50|0.50|**21.0**|+1.0|")
-    assert "five sets of 24 clips" in page
+    assert noise.endswith("|0.50|0.50|**21.0**|+1.0|+1.0|+1.0|")
+    assert "gets 10.0 and 30.0" in page
     # Here noise costs nothing, and totals rise.
     assert "More noise lowers space in 0, time in 0, claims in 0, causes in 0 and total in 0 of 6 comparisons." in page
     assert figures_of(scores, ["practice", "s11"])["noise_1.behind"] == "+2.0"

@@ -67,8 +67,8 @@ def spread(reading: Reading, amounts: Mapping[str, float]) -> NDArray[np.float64
             total[rows, columns] += amounts.get(cue, 0.0)
             face[rows, columns] |= cue in EVENTS
     # Gestures were measured where the lower half of the picture changes, but a smile changes it, too.
-    stirred = cv2.dilate((picture.stir_map >= _STIRRED).astype(np.uint8), np.ones((3, 3), np.uint8))
-    return total + amounts.get("motion", 0.0) * (stirred & ~face)
+    stirred = cv2.dilate((picture.stir_map >= _STIRRED).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    return np.asarray(total + amounts.get("motion", 0.0) * (stirred & ~face))
 
 
 def time_weights(reading: Reading, model: AdditiveModel) -> list[float] | None:

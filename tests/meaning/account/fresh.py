@@ -118,19 +118,6 @@ class Hazy(Model):
         return {name: value - self.haze if value > self.haze else value + self.haze for name, value in scores.items()}
 
 
-class HalfUsual(Model):
-    """Marks parts as much as they count here, moved towards what they count on average."""
-
-    share = 0.25
-
-    def account(self, reading: Reading, prediction: Scores) -> Account:
-        """Mix."""
-        own = joint_sizes(reading, self.additive)
-        usual = joint_sizes(replace(reading, values=self.additive.means + self.additive.scales), self.additive)
-        sizes = {cue: (1 - self.share) * own[cue] + self.share * usual[cue] for cue in EVENTS_AND_WORDS}
-        return _marked(super().account(reading, prediction), reading, sizes)
-
-
 class TopThree(Model):
     """Claims the three largest causes of each target and denies all others."""
 

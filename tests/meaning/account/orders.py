@@ -60,18 +60,6 @@ class Usual(Ordered):
         return dict(_USUAL)
 
 
-class UsualAll(Usual):
-    """The claims are of average size, too; their direction is honest."""
-
-    def contributions(self, reading: Reading) -> Contributions:
-        """Return honest signs and average sizes."""
-        usual = self.usual()
-        return {
-            name: {cue: float(np.copysign(usual[name][cue], value)) for cue, value in row.items()}
-            for name, row in super().contributions(reading).items()
-        }
-
-
 class ThreeQuarters(Usual):
     """The usual order, but for a quarter of the clips, whose order is honest."""
 
