@@ -49,7 +49,8 @@ ENTRANTS = (
     # Common methods.
     Entrant("gradient", "gradient times input", "maps.Gradient"),
     Entrant("lime", "LIME", "maps.Lime"),
-    Entrant("occlusion", "occlusion", "maps.Occlusion"),
+    Entrant("occlusion", "occlusion, grey", "maps.Occlusion"),
+    Entrant("occlusion_usual", "occlusion, the clip's median picture", "maps.Occlusion", 'by = "usual"'),
     Entrant("blur_freeze", "blurred blocks, frozen seconds", "maps.BlurFreeze"),
     # Right places and a wrong order of parts.
     Entrant("usual", "usual order of parts", "orders.Usual"),

@@ -13,7 +13,7 @@ from score.axes.plausibility import clip_plausibility
 from score.axes.repeats import Repeatability, counted, repeatability
 from score.axes.text import TextNumbers, clip_text, specificity
 from score.axes.total import credited_skill, explanation_total, power_mean
-from score.measure.order import order_skill
+from score.measure.order import order_skill, ratio
 from score.measure.sums import Sums
 from score.read.outcomes import Outcomes
 from score.read.reference.known import Causes
@@ -170,16 +170,16 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
     axes = {
         name: np.clip(order_skill(getattr(sums, name)), 0, 1) for name in ("faithfulness_space", "faithfulness_time")
     }
-    axes["cue_claims"] = np.clip(_mean(*np.split(sums.cue_claims, 2, axis=1))[:, 0], 0, 1)
-    between = _mean(sums.between, sums.between_defined)[:, 0]
-    within = np.where(sums.within_defined[:, 0] > 0, _mean(sums.within, sums.within_defined)[:, 0], 1.0)
+    axes["cue_claims"] = np.clip(ratio(*np.split(sums.cue_claims, 2, axis=1))[:, 0], 0, 1)
+    between = ratio(sums.between, sums.between_defined)[:, 0]
+    within = np.where(sums.within_defined[:, 0] > 0, ratio(sums.within, sums.within_defined)[:, 0], 1.0)
     axes["text"] = sums.text[:, 0] / clips * specificity(between, within)
     axes["known_causes"] = _known_causes(sums)
     coverage = sums.covered[:, 0] / clips
     skill = credited_skill(sums.error, sums.baseline_error, sums.reference_error)
     mean = power_mean(axes, settings.explanation, frozenset() if causes else _NEEDS_CAUSES)
     pointed = sums.plausible_defined
-    plausible = _of_defined(_mean(sums.plausible, pointed), pointed > 0, np.array([0.5, 0.5]))
+    plausible = _of_defined(ratio(sums.plausible, pointed), pointed > 0, np.array([0.5, 0.5]))
     return axes | {
         "explanation": np.clip(explanation_total(coverage, skill, mean), 0, 100),
         "coverage": coverage,
@@ -195,11 +195,7 @@ def _known_causes(sums: AxisSums) -> Array:
     return share * _of_defined(values, np.stack([part[:, 1] > 0 for part in parts], axis=1), PART_WEIGHTS)
 
 
-def _mean(values: Array, counts: Array) -> Array:
-    return np.asarray(np.where(counts > 0, values / np.where(counts > 0, counts, 1.0), 0.0))
-
-
 def _of_defined(values: Array, defined: NDArray[np.bool_], weights: Array) -> Array:
     """Weighted mean of the parts, each at least 0 (chance); parts that no clip has are left out."""
     used = weights * defined
-    return _mean((used * np.clip(values, 0, 1)).sum(axis=1), used.sum(axis=1))
+    return ratio((used * np.clip(values, 0, 1)).sum(axis=1), used.sum(axis=1))
