@@ -49,8 +49,7 @@ ENTRANTS = (
     # Common methods.
     Entrant("gradient", "gradient times input", "maps.Gradient"),
     Entrant("lime", "LIME", "maps.Lime"),
-    Entrant("occlusion", "occlusion, grey", "maps.Occlusion"),
-    Entrant("occlusion_usual", "occlusion, the clip's median picture", "maps.Occlusion", 'by = "usual"'),
+    Entrant("occlusion", "occlusion", "maps.Occlusion"),
     Entrant("blur_freeze", "blurred blocks, frozen seconds", "maps.BlurFreeze"),
     # Right places and a wrong order of parts.
     Entrant("usual", "usual order of parts", "orders.Usual"),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import cv2
 import numpy as np
@@ -58,7 +58,6 @@ class Kept:
         self.duration_s, self.transcript = float(clip.duration_s), str(clip.transcript)
         self.seconds = seconds_of(self.duration_s)
         self._frames: dict[str, list[Frame]] = {}
-        self._usual: Frame | None = None
 
     def frames(self, **request: Any) -> Iterator[Frame]:  # noqa: ANN401 - as the clip's
         """Yield frames."""
@@ -66,12 +65,6 @@ class Kept:
         if key not in self._frames:
             self._frames[key] = list(self.clip.frames(**request))
         yield from self._frames[key]
-
-    def usual(self, frames: Sequence[Frame]) -> Frame:
-        """Return the median of some frames."""
-        if self._usual is None or self._usual.shape != frames[0].shape:
-            self._usual = np.median(frames[::3], axis=0).astype(np.uint8)
-        return self._usual
 
     def audio(self, rate: int = 16_000) -> Any:  # noqa: ANN401 - as the clip's
         """Return the sound."""
@@ -91,8 +84,8 @@ class Altered:
     """Which cells are covered, not 0, any shape (rows, columns); None for frozen seconds."""
     seconds: Collection[int] | None = None
     """Where that is so; None for always."""
-    by: Literal["grey", "blur", "usual"] = "grey"
-    """What covers them: grey, the same blurred, or what is usually seen there in the clip."""
+    blur: bool = False
+    """Whether cells are blurred; otherwise they are grey."""
 
     @property
     def duration_s(self) -> float:
@@ -125,15 +118,13 @@ class Altered:
             if not here:
                 shown = frame
             elif self.cells is not None:
-                shown = self._covered(frame, frames)
+                shown = self._covered(frame)
             yield shown
 
-    def _covered(self, frame: Frame, frames: Sequence[Frame]) -> Frame:
+    def _covered(self, frame: Frame) -> Frame:
         height, width = frame.shape[:2]
         mask = cv2.resize(np.asarray(self.cells, np.uint8), (width, height), interpolation=cv2.INTER_NEAREST)
-        if self.by == "usual":
-            over = self.kept.usual(frames)
-        elif self.by == "blur":
+        if self.blur:
             small = cv2.resize(frame, GRID[::-1], interpolation=cv2.INTER_AREA)
             over = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
         else:
@@ -194,8 +185,6 @@ class Lime(Asking):
 class Occlusion(Asking):
     """A grey window slides over the picture, and over the seconds."""
 
-    by: Literal["grey", "usual"] = "grey"
-
     def places(self, kept: Kept) -> Array:
         """Return the mean effect of the windows that cover a cell."""
         windows = [
@@ -203,13 +192,13 @@ class Occlusion(Asking):
             for top in range(0, GRID[0] - _WINDOW[0] + 1, _STEP[0])
             for left in range(0, GRID[1] - _WINDOW[1] + 1, _STEP[1])
         ]
-        effects = self.effects(kept, [Altered(kept, window, by=self.by) for window in windows])
+        effects = self.effects(kept, [Altered(kept, window) for window in windows])
         return np.asarray(np.tensordot(effects, windows, 1) / np.sum(windows, axis=0))
 
     def moments(self, kept: Kept) -> Array:
-        """Return the effect of each second in which the whole picture is covered."""
-        whole = np.ones(GRID)
-        return self.effects(kept, [Altered(kept, whole, {second}, self.by) for second in range(kept.seconds)])
+        """Return the effect of each grey second."""
+        grey = np.ones(GRID)
+        return self.effects(kept, [Altered(kept, grey, {second}) for second in range(kept.seconds)])
 
 
 class BlurFreeze(Asking):
@@ -218,7 +207,7 @@ class BlurFreeze(Asking):
     def places(self, kept: Kept) -> Array:
         """Return the effect of each block."""
         blocks = np.eye(_BLOCKS[0] * _BLOCKS[1]).reshape(-1, *_BLOCKS)
-        return self.effects(kept, [Altered(kept, block, by="blur") for block in blocks]).reshape(_BLOCKS)
+        return self.effects(kept, [Altered(kept, block, blur=True) for block in blocks]).reshape(_BLOCKS)
 
 
 def _drawn(samples: int, parts: int) -> Array:
