@@ -16,7 +16,6 @@ import yaml
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.costs import Costs
 from tests.remembered import Remembering
 
 _UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -106,9 +105,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count costs, and what is left out."""
+    """Count what is left out."""
     config.stash[_COUNTS] = Counter()
-    config.pluginmanager.register(Costs())
     yaml.SafeLoader = Remembering  # type: ignore[assignment,misc]
     for mark, reason in LEFT_OUT.items():
         config.addinivalue_line("markers", f"{mark}: left to `make test-all`: {reason}")
