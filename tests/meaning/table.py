@@ -111,7 +111,6 @@ def figures_of(scores: Mapping[str, Sequence[Scores]], sets: Sequence[str]) -> d
     figures |= {"clips": str(CLIPS), "honest.totals": _listed([of[TOTAL] for of in scores[HONEST]])}
     for key, row in rows.items():
         figures[f"{key}.behind"] = f"{np.mean(row.behind):+.1f}"
-        figures[f"{key}.highest"] = f"{max(row.behind):+.1f}"
     return figures
 
 
