@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from cuereader.evidence import EVENTS_AND_WORDS, happens, space_map, time_weights
+from cuereader.evidence import EVENTS_AND_WORDS, happens, space_map, spread, time_weights
 from cuereader.features import CUES, EVENTS, FEATURES, Reading, read_clip
 from cuereader.wording import tell
+from numpy.typing import NDArray
 
 from file_clip import FileClip
 from tests import ROOT, there
@@ -118,6 +119,22 @@ def test_the_map_lies_on_the_mouth_where_the_mouth_alone_counts(reading: Reading
     row, column = np.unravel_index(int(space.argmax()), space.shape)
     assert abs((column + 0.5) * 10 - np.median(face.x)) < face.unit
     assert 0 < (row + 0.5) * 10 - np.median(face.y) < 1.5 * face.unit
+
+
+def test_a_gesture_is_marked_around_what_moves_but_not_on_the_face(reading: Reading) -> None:
+    def marked(stir_map: NDArray[np.float64]) -> NDArray[np.float64]:
+        return spread(replace(reading, picture=replace(reading.picture, stir_map=stir_map)), {"motion": 0.5})
+
+    still = np.zeros((36, 64))
+    still[34, 60] = 1.0
+    alone = marked(still)
+    assert (alone[33:, 59:62] == 0.5).all()
+    assert alone.sum() == 9 * 0.5
+    face = there(reading.picture.face)
+    row, column = (int(np.median(place) / 10) for place in (face.y, face.x))
+    everywhere = marked(np.ones((36, 64)))
+    assert everywhere[row, column] == everywhere[row + round(0.8 * face.unit / 10), column] == 0
+    assert everywhere[35].min() == 0.5
 
 
 def test_a_second_weighs_what_the_prediction_owes_to_what_happens_in_it(reader: Solution, reading: Reading) -> None:
