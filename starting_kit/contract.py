@@ -140,4 +140,7 @@ class Model(Protocol):
         """Return a finite number for every target, by name; a value outside the target's range is an error."""
 
     def explain(self, clip: Clip, prediction: dict[str, float]) -> Explanation:
-        """Explain `prediction`, which `predict` returned for this clip."""
+        """Explain `prediction`, which `predict` returned for this clip.
+
+        `clip` is the same object, so what was read of it can be kept from one call to the other.
+        """

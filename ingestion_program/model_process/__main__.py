@@ -46,13 +46,15 @@ def main() -> None:
         return
     connection.send({"op": "ready", "notes": model.notes if submitted else {"alone": loading.runs_alone(model)}})
 
+    view: Any = None
     while True:
         order = connection.wait_for_call()
         try:
-            view = order["clip_id"] if submitted else clip.Clip(**order["clip"], _connection=connection)
-            value: Any = (
-                model.predict(view) if order["call"] == "predict" else model.explain(view, dict(order["prediction"]))
-            )
+            if order["call"] == "predict":
+                view = order["clip_id"] if submitted else clip.Clip(**order["clip"], _connection=connection)
+                value: Any = model.predict(view)
+            else:  # the very object that was predicted, so that a model can keep what it has read
+                value = model.explain(view, dict(order["prediction"]))
             packer = packing.Packer()
             packed = packer.pack(value)
         except protocol.ChannelClosed:
@@ -63,7 +65,7 @@ def main() -> None:
                 {"op": "raised", "number": order["number"], "found": loading.describe(error), "where": where}
             )
         else:
-            del value, view
+            del value
             connection.flush()
             answer = {"op": "answer", "number": order["number"], "value": packed}
             protocol.send(channel, answer, blob=packer.blob())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the starting kit's types: for editors and type checkers
     from pathlib import Path
 
     from contract import Clip, Explanation
+    from cuereader.features import Reading
 
 
 class Model:
@@ -22,14 +23,21 @@ class Model:
 
     def __init__(self, assets: Path) -> None:
         self.additive = load(assets / "weights.json")
+        self._clip: Clip | None = None
+
+    def read(self, clip: Clip) -> Reading:
+        """Return a clip's measurements, taken once for both calls: they get the same object."""
+        if clip is not self._clip:
+            self._reading, self._clip = read_clip(clip), clip
+        return self._reading
 
     def predict(self, clip: Clip) -> dict[str, float]:
         """Return every target, in [0, 1]."""
-        return self.additive.predict(read_clip(clip).values)
+        return self.additive.predict(self.read(clip).values)
 
     def explain(self, clip: Clip, prediction: dict[str, float]) -> Explanation:
         """Return text, picture and evidence, all from the contributions that make up the prediction."""
-        reading = read_clip(clip)
+        reading = self.read(clip)
         contributions = self.additive.contributions(reading.values)
         main = contributions.get("interview") or next(iter(contributions.values()))
         levels = self.additive.levels(reading.values)

@@ -197,7 +197,7 @@ class Lane:
         seconds["predict"] = time.monotonic() - started
         if asking.explains and asked.prediction is not None:
             started = time.monotonic()
-            ask_explanation(self._model, shown, facts, self._task, self._timeout_s(how.call_s), asked)
+            ask_explanation(self._model, facts, self._task, self._timeout_s(how.call_s), asked)
             seconds["explain"] = time.monotonic() - started
         end = self._frames.end(model_lives=self._model.process.alive)
         self._model.forget(end.gone)

@@ -59,9 +59,9 @@ def ask_prediction(
 
 
 def ask_explanation(
-    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult
+    model: ModelProcess, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult
 ) -> None:
-    """Ask for the explanation of the prediction in `asked`; a failure leaves it None and adds a problem.
+    """Ask for the explanation of the prediction in `asked`, of the clip that was predicted last; a failure leaves it None and adds a problem.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def ask_explanation(
         When the machine is at fault.
     """
     with _no_end_of_the_run("explain", model, asked):
-        value = model.explain(clip, facts, asked.prediction or {}, timeout_s)
+        value = model.explain(asked.prediction or {}, timeout_s)
         explanation, found = check_explanation(value, task.explanation, task.targets, facts.duration_s)
         asked.explanation = Told(
             explanation.text,

@@ -131,16 +131,15 @@ class ModelProcess:
         """
         return self._call({"call": "predict", **self._view(clip, facts)}, "predict", timeout_s)
 
-    def explain(self, clip: ClipSource, facts: ClipFacts, prediction: dict[str, float], timeout_s: float) -> object:
-        """Return what `explain` returned, as plain JSON types and arrays.
+    def explain(self, prediction: dict[str, float], timeout_s: float) -> object:
+        """Return what `explain` returned for the clip that was predicted last, as plain JSON types and arrays.
 
         Raises
         ------
         CallFailed
             When it raised, crashed or hung.
         """
-        order = {"call": "explain", **self._view(clip, facts), "prediction": prediction}
-        return self._call(order, "explain", timeout_s)
+        return self._call({"call": "explain", "prediction": prediction}, "explain", timeout_s)
 
     @property
     def alone(self) -> bool:

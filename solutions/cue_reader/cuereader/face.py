@@ -23,10 +23,14 @@ UNIT_PIXELS = 40
 PATCH = (-1.1, -0.55, 1.1, 1.35)
 """Left, top, right and bottom of a face patch in units; the origin lies between the eyes."""
 
+_ROWS = 180
+"""Height of the pictures in which eyes are looked for, pixels."""
 _UNITS = tuple(34 * 1.13**step for step in range(8))
 """Sizes of face to look for, pixels per unit in a picture 360 pixels high."""
 _GOOD = 0.12
 """Score from which a pair of eyes is accepted."""
+_STEP = 2
+"""Pixels from one place that is looked at to the next, across and down; `_centre` finds the rest of the way."""
 _NO_PAIR = (0.0, 0.0, 0.0, 0.0)
 
 
@@ -73,8 +77,8 @@ def find_face(frames: Sequence[Frame]) -> FaceBox | None:
     """Return where the face is, or None; the median over the frames in which a good pair of eyes is found."""
     found = []
     for frame in frames:
-        scale = frame.shape[0] / 180
-        size = (round(frame.shape[1] / scale), 180)
+        scale = frame.shape[0] / _ROWS
+        size = (round(frame.shape[1] / scale), _ROWS)
         small = np.asarray(cv2.resize(frame, size, interpolation=cv2.INTER_AREA), np.uint8)
         red, grey = redness(small), brightness(small)
         pairs = [(_best_pair(red, grey, 0.5 * unit, (0.0, 0.0, 0.0)), 0.5 * unit) for unit in _UNITS]
@@ -96,16 +100,20 @@ def find_eyes(frame: Frame, box: FaceBox) -> Eyes | None:
     y0, y1 = max(round(box.y - 0.7 * unit), 0), min(round(box.y + 1.1 * unit), frame.shape[0])
     if x1 - x0 < 1.5 * unit or y1 - y0 < unit:
         return None
-    part = frame[y0:y1, x0:x1]
+    scale = frame.shape[0] / _ROWS
+    size = (round((x1 - x0) / scale), round((y1 - y0) / scale))
+    part = np.asarray(cv2.resize(frame[y0:y1, x0:x1], size, interpolation=cv2.INTER_AREA), np.uint8)
+    across, down, unit = (x1 - x0) / size[0], (y1 - y0) / size[1], unit / scale
     red, grey = redness(part), brightness(part)
     odd = oddness(red, grey, unit)
-    score, x, y, rise = _best_pair(red, grey, unit, (box.x - x0, box.y - y0, 0.1), odd)
+    score, x, y, rise = _best_pair(red, grey, unit, ((box.x - x0) / across, (box.y - y0) / down, 0.1), odd)
     if score < 0.5 * _GOOD:
         return None
     half = EYE_DISTANCE / 2 * unit
-    first = _centre(odd, x - half, y - rise / 2, unit)
-    second = _centre(odd, x + half, y + rise / 2, unit)
-    return Eyes((first[0] + x0, first[1] + y0), (second[0] + x0, second[1] + y0))
+    places = (_centre(odd, x + side * half, y + side * rise / 2, unit) for side in (-1, 1))
+    # The middle of a small pixel lies between the pixels that it stands for.
+    left, right = (((x + 0.5) * across - 0.5 + x0, (y + 0.5) * down - 0.5 + y0) for x, y in places)
+    return Eyes(left, right)
 
 
 def oddness(red: Map, grey: Map, unit: float) -> Map:
@@ -147,12 +155,12 @@ def _best_pair(
     around = np.minimum(beside(0, 0), beside(0, nose))
     for other in (beside(0, -brow), beside(half, down), beside(-half, down)):
         np.minimum(around, other, out=around)
-    hopeful = np.flatnonzero(around > 0.5 * _GOOD)  # no score is higher than this
-    if not hopeful.size:
+    around = around[::_STEP, ::_STEP]
+    y, x = np.nonzero(around > 0.5 * _GOOD)  # no score is higher than this
+    if not x.size:
         return _NO_PAIR
-    y, x = np.divmod(hopeful, around.shape[1])
-    around = around.ravel()[hopeful]
-    y, x = y + brow, x + half
+    around = around[y, x]
+    y, x = _STEP * y + brow, _STEP * x + half
     # What follows looks no further than this.
     far, wide = round(1.2 * unit), round(1.6 * unit)
     top, left = max(int(y.min()) - far, 0), max(int(x.min()) - wide, 0)
@@ -206,7 +214,7 @@ def brightness(pixels: Frame) -> Map:
     )
 
 
-def paleness(red: Map, skin: float) -> Map:
+def paleness(red: Map, skin: float | Map) -> Map:
     """Return how little skin colour a pixel has, 0 to 1, by its redness: the white of an eye and teeth have none."""
     return np.asarray(np.clip((skin - red) / skin, 0, 1), np.float32)
 

@@ -132,10 +132,16 @@ class Exchange:
 
     def nearest(self, names: Sequence[str], height: int, width: int) -> Mask:
         """Return which pixels lie in these parts, or nearer to them than to any other; shape (height, width)."""
-        chosen = mask_of((part for part in self.parts if part.name in names), height, width)
-        others = mask_of((part for part in self.parts if part.name not in names), height, width)
-        away, beyond = (cv2.distanceTransform(1 - mask.view(np.uint8), cv2.DIST_L2, 5) for mask in (chosen, others))
-        return np.asarray(away < beyond, np.bool_)
+        chosen = [number for number, part in enumerate(self.parts) if part.name in names]
+        return np.isin(_nearest_parts(self.parts, height, width), chosen)
+
+
+@lru_cache(maxsize=8)
+def _nearest_parts(parts: tuple[Part, ...], height: int, width: int) -> npt.NDArray[np.uint8]:
+    """Return the number of the part that each pixel is nearest to, shape (height, width)."""
+    outside = (1 - part.mask(height, width).view(np.uint8) for part in parts)
+    away = [cv2.distanceTransform(one, cv2.DIST_L2, 5) for one in outside]
+    return np.argmin(away, axis=0).astype(np.uint8)
 
 
 def _slope(mask: Mask, start: float, end: float) -> Shares:
