@@ -120,7 +120,7 @@ def test_what_nobody_foresaw_costs_a_clip_and_the_process_and_quotes_nothing(pha
     task, strange, asked = read_task(phase / "task.yaml"), Strange(), CallResult()
     clip, facts = ClipSource("c000", phase, ""), ClipFacts.__new__(ClipFacts)
     ask_prediction(strange, clip, facts, task, 1, asked)  # type: ignore[arg-type]
-    ask_explanation(strange, clip, facts, task, 1, asked)  # type: ignore[arg-type]
+    ask_explanation(strange, facts, task, 1, asked)  # type: ignore[arg-type]
     assert strange.stopped == 2
     assert [(problem.code, problem.fault) for problem in asked.problems] == [("check_failed", "organiser")] * 2
     assert "SECRET" not in "".join(problem.line() for problem in asked.problems)

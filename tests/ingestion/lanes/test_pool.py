@@ -104,6 +104,7 @@ class Model:
         return []
 
     def predict(self, clip: ClipSource, *_: object) -> dict[str, float]:
+        self.shown = clip.clip_id
         if self.meeting is not None and clip.transcript != "warm-up":
             self.meeting.wait(60)
             self.meeting = None
@@ -126,8 +127,8 @@ class Model:
                 raise CallFailed(problem("model_raised"))
         return {"interview": float(clip.clip_id.partition("-")[0]) / 100}
 
-    def explain(self, clip: ClipSource, *_: object) -> dict[str, str]:
-        return {"text": f"A text about clip {clip.clip_id}, long enough to count."}
+    def explain(self, *_: object) -> dict[str, str]:
+        return {"text": f"A text about clip {self.shown}, long enough to count."}
 
 
 TASK: Any = SimpleNamespace(
