@@ -1,81 +1,117 @@
-"""The claims of a text about cues and targets."""
+"""What a text claims: a cue and a word of direction in one part of a sentence. When in doubt, it is no claim.
+
+``docs/language.md`` has the rules in plain words, ``lexicon.yaml`` the phrases.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from score.text.grammar.clauses import Part, parts_of
-from score.text.grammar.items import Item
-from score.text.grammar.lexicon import CHANGE, EVEN, GENERIC, IT, LIKES, MOVES, NOTE, OVER
-from score.text.grammar.referents import Referents
-from score.text.grammar.regions import (
-    QUIET,
-    Targets,
-    co_subjects,
-    denied,
-    mentions,
-    next_named,
-    objects_of,
-    own_clause,
-    split_at,
-    split_concession,
-    subject_of,
-    targets_in,
-    without_denied,
-)
-from score.text.grammar.vocabulary import TextClaim, Vocabulary
+from score.text.phrases import Meaning, Vocabulary, phrase_book
+from score.text.tokens import LONGEST_TEXT, placed_sentences
 
-_GOES_ON = frozenset(["clausal", "cause", "with", "and", "comma", "cue", "determiner", "addition"])
-_PAUSES = ("comma", "colon")
-_REASONS = frozenset(["reason", "reasons", "cause", "causes", "driver", "drivers"])
-_DOES = frozenset(["do", "does", "did", "has", "have", "had", "to", "can", "could", "may", "might", "will", "must"])
-_DEFINITE = frozenset(["the", "his", "her", "their", "its", "this", "that", "these", "those"])
+Targets = tuple[tuple[str, int], ...]
+"""Targets, and -1 for each whose opposite is named."""
+_LEVELS = {"low": -1, "medium": 0, "high": 1}
+_BREAKS = ("comma", "and", "contrast", "concession")
+_REASONS = frozenset(["cause", "result", "concession", "flip", "removal", "effect"])
+_NEAR = 3
+"""Words between a weak cue and a strong one that hides it."""
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+%?|[+-]+")
+_PAST = re.compile(r"\w+ed|fell|rose|lost|was|were|hit|hurt|sank|took|held|cost")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A phrase of a sentence with its meaning."""
+
+    meaning: Meaning
+    start: int
+    """Index of its first word in the sentence."""
+    end: int
+    """One past its last word."""
+    text: str
+
+    @property
+    def kind(self) -> str:
+        """See `Meaning.kind`."""
+        return self.meaning.kind
+
+    @property
+    def sign(self) -> int:
+        """Direction: that of an effect, or of a level."""
+        return _LEVELS.get(self.meaning.value, self.meaning.sign)
+
+
+@dataclass(frozen=True)
+class TextClaim:
+    """A claim that a cue, as it is in this clip, moved a target."""
+
+    cue: str
+    """One of the vocabulary's cues."""
+    target: str
+    """One of the vocabulary's targets."""
+    sign: int
+    """1: raised, -1: lowered."""
+
+
+@lru_cache(maxsize=32)
+def sentences(text: str, vocabulary: Vocabulary) -> tuple[tuple[Item, ...], ...]:
+    """Return the phrases of each sentence of a text; words without a meaning are left out."""
+    return tuple(tuple(_items(one.tokens, vocabulary)) for one in placed_sentences(text[:LONGEST_TEXT]))
+
+
+def _items(words: Sequence[str], vocabulary: Vocabulary) -> Iterator[Item]:
+    book, found, at = phrase_book(vocabulary), list[Item](), 0
+    minus = any(re.fullmatch(r"-\d.*", word) for word in words)
+    while at < len(words):
+        meaning, end = book.find(words, at) or (Meaning("other"), at + 1)
+        if _NUMBER.fullmatch(words[at]):
+            meaning = _number(words, at, plain=minus and bool(found) and found[-1].kind == "cue")
+        if meaning.kind not in ("small", "word", "other"):
+            found.append(Item(meaning, at, end, " ".join(words[at:end])))
+        at = end
+    for place, item in enumerate(found):
+        strong = [one for one in found[max(place - 1, 0) : place + 2] if one.kind == "cue" and not one.meaning.weak]
+        near = [one for one in strong if one.meaning.value != item.meaning.value]
+        beside = any(min(abs(one.start - item.end), abs(item.start - one.end)) <= _NEAR for one in near)
+        shown = item.kind == "target" and place > 0 and found[place - 1].kind == "indicate"
+        if not item.meaning.weak or shown or (item.kind == "cue" and not beside):
+            yield item
+
+
+def _number(words: Sequence[str], at: int, *, plain: bool) -> Meaning:
+    """Return the meaning of a number: a sign, or the end of "from 0.62 to 0.55"; `plain` ones count as positive."""
+    word = words[at]
+    if word[0] in "+-":
+        return Meaning("effect", "sign", 1 if word[0] == "+" else -1)
+    if at > 1 and words[at - 1] == "to" and _NUMBER.fullmatch(words[at - 2]):
+        before, after = (float(one.replace(",", ".").strip("%+-") or 0) for one in (words[at - 2], word))
+        return Meaning("effect", "sign", (after > before) - (after < before))
+    return Meaning("effect", "sign", 1) if plain else Meaning("other")
 
 
 class ClaimReader:
-    """Reads sentence by sentence and remembers what was mentioned."""
+    """Reads sentence by sentence and remembers what was named last."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._referents = Referents(vocabulary)
+        self._targets: Targets = ((vocabulary.main, 1),)
         self._cues: tuple[str, ...] = ()
-        """Cues of the previous part, which are the subject of "and lowered it"."""
-        self._near: tuple[str, ...] = ()
-        """Cues named last: "which" and "this"."""
-        self._said: tuple[Targets, int] = (self._referents.latest, 0)
-        """Targets and sign of the previous effect: "and so did the gaze"."""
-        self._gone = False
-        """Whether the cues of the previous part were removed: "we hid the smile, and this lowered it"."""
-        self._excluded = False
-        """Whether the previous effect was denied for a cue: "it was not the smile that ..."."""
-        self._explained = False
-        """Whether the previous effect was stated as a result: "a bright wall makes openness go up"."""
+        self._sign = 0
+        self._tested = False
         self._found: dict[tuple[str, str], set[int]] = {}
 
     def read(self, sentence: Sequence[Item]) -> None:
         """Read one sentence."""
-        continued = False
-        # "Ablation: smile -0.05, gaze +0.03" is about all that follows.
-        heading = tuple(item for item, other in pairwise(sentence) if item.kind == "removal" and other.kind == "colon")
-        for parts in parts_of(sentence):
-            self._explained = False
-            # "The smile raised, the gaze lowered openness": the last target belongs to all effects.
-            borrowed: Targets = ()
-            for part in reversed(parts[1:]):
-                borrowed = self._referents.named(part.after) or borrowed
-            doubted = False
-            for cut in parts:
-                part = replace(cut, before=(*heading, *cut.before))
-                doubted = doubted or any(item.kind == "doubt" for item in part.before)
-                if part.mark is None:
-                    self._without_effect(part.before, continued=continued)
-                else:
-                    self._with_effect(part, part.mark, borrowed, continued=continued, doubted=doubted)
-                doubted = doubted or any(item.kind == "doubt" for item in part.after)
-                continued = True
-        self._referents.end_sentence(sentence)
+        kinds = {item.kind for item in sentence}
+        doubted = "doubt" in kinds or ("if" in kinds and not kinds & {"flip", "removal"})
+        for number, part in enumerate(_parts(sentence)):
+            self._read_part(part, continued=number > 0, doubted=doubted)
 
     def claims(self) -> tuple[TextClaim, ...]:
         """Return the claims, each cue and target once; contradictory claims are dropped."""
@@ -85,216 +121,152 @@ class ClaimReader:
             if len(signs) == 1 and cue in self._vocabulary.cues and target in self._vocabulary.targets
         )
 
-    def _without_effect(self, clause: Sequence[Item], *, continued: bool) -> None:
-        cues = mentions(clause)
-        too = any(item.kind == "addition" for item in clause)
-        corrected = self._excluded and clause[0].text == "it"
-        # "The score is high. That is due to the smile."
-        pairs = list(pairwise((*clause, clause[-1])))
-        due = not continued and any(
-            (item.kind == "cause" and (len(item.tokens) > 1 or other.kind == "colon")) or clause[-1].text in _REASONS
-            for item, other in pairs
-        )
-        named_so = (too or corrected or due) and all(
-            item.kind != "negation" or other.kind in ("determiner", "word", "cue") for item, other in pairs
-        )
-        if named_so:
-            self._add(cues, *self._said)
-        if cues:
-            self._cues = self._near = cues
-            self._said = (self._said[0], self._said[1] if named_so else 0)
-            self._gone = any(item.kind == "removal" for item in clause)
-        named = self._referents.named(clause)
-        if named:
-            self._referents.latest = named
-
-    def _with_effect(self, part: Part, mark: Item, borrowed: Targets, *, continued: bool, doubted: bool) -> None:
-        edited = any(item.kind == "edit" for item in part.before)
-        sign = 0 if doubted or edited else self._sign(part, mark)
-        before, conceded = split_concession(part.before)
-        after, conceded_after = split_concession(part.after)
-        after = without_denied(after)
-        targets = self._targets(mark, before, after, borrowed)
-        if mark.value == OVER:
-            cues = mentions(before)
-            self._add(mentions(after), targets, -mark.sign)
-        elif mark.value == EVEN:
-            passive = any(item.text == "by" for item in after)
-            own, other = (after, before) if passive else (before, after)
-            cues = mentions(own)
-            sign *= self._known(mentions(other), targets)
-        else:
-            cues = self._causes(mark, before, after, continued=continued)
-        if mentions(before) or mentions(after):
-            self._gone = any(item.kind == "removal" for item in (*before, *after))
-        elif self._gone and not _caused_by_it(after):  # not "... is high thanks to it"
-            results = [item for item in before if item.kind == "result"]
-            # "We hid the smile and it fell": the smile, or the score?
-            sign = -sign if all(item.text not in ("it", "they") for item in before) else sign if results else 0
-        self._add(cues, targets, sign)
-        if denied(before) and after and after[-1].text in ("did", "does"):
-            # "The gaze did not lower it, the posture did."
-            self._add(mentions(split_at(after, _PAUSES)[-1]), targets, mark.sign)
-        self._add(mentions(conceded) + mentions(conceded_after), targets, -sign)
-        named = self._referents.named(before)
-        if named or mark.bound or self._referents.named(after):
-            self._referents.latest = targets
-        self._cues = () if edited else cues or self._cues
-        self._near = () if edited else mentions(after) or cues or self._near
-        self._said = (targets, sign)
-        self._excluded = any(item.kind == "exclusion" for item in before)
-        self._explained = any(
-            item.kind == "result" or (item.kind == "colon" and mentions(before[:place]))
-            for place, item in enumerate(before)
-        )
-
-    def _known(self, cues: Iterable[str], targets: Targets) -> int:
-        """Return the known sign of the cues; without cues, that of the previous effect."""
-        signs = {sign for cue in cues for target, _ in targets for sign in self._found.get((cue, target), {0})}
-        return sum(signs or {self._said[1]}) if len(signs) < 2 else 0
-
-    def _add(self, cues: Iterable[str], targets: Targets, sign: int) -> None:
-        if sign == 0:
-            return
-        for cue in cues:
-            for target, orientation in targets:
-                self._found.setdefault((cue, target), set()).add(sign * orientation)
-
-    def _sign(self, part: Part, mark: Item) -> int:
-        before = part.before
-        sign = mark.sign * (self._said[1] if mark.value in ("same", "opposite") else 1)
-        if any(item.kind == "word" and item.sign == -mark.sign for item in before):
-            return 0  # "the loss from the pauses was recovered"
-        least = [item for item in part.after if item.kind not in ("determiner", "auxiliary")][:1]
-        if any(item.text in ("nothing", "none", "less", "least") for item in least):
-            return 0  # "cost her nothing", "increased less"
-        turn = _turn(part, mark)
-        if turn < 0 and any(item.text == "more" for item in least):
-            return 0  # "the dark room would have cost more"
-        if turn < 0 and self._gone and mark.value in ("same", "opposite"):
-            turn = 1  # "hiding the smile lowers it; muting the voice does the same"
-        if denied(before):
-            # "It would not be as high without the smile" reverses the sign twice.
-            return sign if turn < 0 and mark.kind != "effect" and mark.text in ("so", "as", "high", "low") else 0
-        # "Nothing but the smile raised it."
-        so = max((place for place, item in enumerate(before) if item.text == "so"), default=0)
-        own = before[so:]
-        left = [item.kind for item in own if item.text in ("neither", "nothing", "none") or item.kind == "exclusion"]
-        if left[-1:] == ["negation"]:
-            return 0
-        return sign * turn
-
-    def _causes(self, mark: Item, before: Sequence[Item], after: Sequence[Item], *, continued: bool) -> tuple[str, ...]:
-        """Return the cues of an effect: all around it, or those that "which" and "so" refer to."""
-        # In "a dark wall, one dim lamp: the lighting cost points", only the last cue counts.
-        colon = max((place for place, item in enumerate(before) if item.kind == "colon"), default=-1)
-        here = (mentions(own_clause(before[colon + 1 :])) or mentions(before)) + mentions(after)
-        kinds = {item.kind for item in (*before, *after)}
-        reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result"))
-        subject = subject_of(before)
-        supposed = mark.value != "number" and not kinds.isdisjoint(("flip", "removal"))
-        if mark.kind == "level" and not reasoned and not supposed:
-            return ()
-        given = next((item.kind in ("cause", "clausal") for item in after if item.kind not in QUIET), False)
-        if here:
-            # "... and a deduction for the gaze" says nothing about earlier cues.
-            return (mentions(after) if given else ()) or here
-        if (
-            subject == "reference"
-            or _caused_by_it(after)
-            or _caused_by_it(before)
-            or (mark.value == LIKES and after and after[-1].kind in ("reference", "pronoun"))
+    def _read_part(self, part: Sequence[Item], *, continued: bool, doubted: bool) -> None:
+        marks = _marks(part)
+        left_out, conceded, own = _sorted_cues(part, marks)
+        if conceded and not own and any(item.text == "which" for item in part):
+            own, conceded = conceded, ()  # "despite the dim light, which lowered it"
+        sign = self._direction(part, marks)
+        targets = self._meant(part, marks)
+        if not marks:
+            before = [item.kind for item in takewhile(lambda item: item.kind != "cue", part)]
+            # "The score is high. That is due to the smile", but not "the words were judged by ..."
+            reasoned = (
+                not continued and any(item.kind == "cause" and " " in item.text for item in part) and "cause" in before
+            )
+            sign = self._sign if (reasoned or conceded) and not _denied(part) else 0
+        elif (
+            not own
+            and not conceded
+            and (
+                any(item.kind == "reference" for item in part)
+                or (continued and (part[0] in marks or (part[0].kind in _BREAKS and part[1] in marks)))
+            )
         ):
-            return mentions(before, excluded=True) or self._near
-        passive = any(item.kind == "auxiliary" and item.text not in _DOES for item in before[-3:])
-        acts = mark.kind == "effect" and mark.value != MOVES and not passive
-        if subject == "pronoun" and (acts or targets_in(after)):
-            return self._cues
-        if subject == "none":
-            caused = any(item.kind == "cause" and item.text != "from" for item in after)
-            return self._cues if continued and not caused else ()
-        explains = any(item.kind == "result" for item in (*before, *after))
-        too = mark.text in ("up", "down") and before[0].kind == "and"
-        if subject == "target" and continued and (explains or self._explained or too):
-            return self._cues  # "bright wall -> openness up, conscientiousness down"
-        return self._cues if explains and self._said[1] == 0 else ()
+            own, sign = self._cues, 0 if self._tested else sign  # "we hid the smile. This lowered it"
+        self._tested = any(item.kind == "removal" for item in part)
+        if not doubted:
+            for cues, direction in ((own, sign), (conceded, -sign)):
+                for cue in cues if direction else ():
+                    for target, turned in targets:
+                        self._found.setdefault((cue, target), set()).add(direction * turned)
+        self._cues = own or conceded or left_out or self._cues
+        self._sign = sign or next((mark.sign for mark in marks if mark.kind == "level"), 0)
+        if any(item.kind == "target" and item.meaning.value not in ("generic", "main") for item in part):
+            self._targets = targets
 
-    def _targets(self, mark: Item, before: Sequence[Item], after: Sequence[Item], borrowed: Targets) -> Targets:
-        referents = self._referents
-        subject = subject_of(before)
-        # "It took a knock for such carelessness" is about conscientiousness, its subject.
-        moved = subject == "target" and after and after[0].text == "for"
-        own = mark.bound or (() if moved else objects_of(after))
-        if subject == "target" and (also := co_subjects(after)):
-            return referents.resolved((*targets_in(before), *also))
-        fronted = referents.named(before)
-        clear = tuple(pair for pair in own if pair[0] not in (GENERIC, IT))
-        if clear or (mark.bound and not fronted):
-            return referents.resolved(mark.bound or clear)
-        referents.fronted = fronted or referents.fronted
-        if mark.value in ("same", "opposite", EVEN):
-            return fronted or self._said[0]
-        said = targets_in(before) if subject in ("target", "pronoun") else ()
-        near = fronted or referents.resolved(said or own) or referents.named(after)
-        return near or borrowed or referents.fronted or referents.latest
+    def _direction(self, part: Sequence[Item], marks: Sequence[Item]) -> int:
+        """Return the sign of a part; 0 if it is denied, unclear or not said."""
+        kinds = {item.kind for item in part}
+        levels = [mark for mark in marks if mark.kind == "level"]
+        effects = [mark for mark in marks if mark not in levels]
+        listed = any(item.kind == "colon" and levels and item.start >= levels[0].end for item in part)
+        reasoned = levels if kinds & _REASONS or listed else []
+        said = [mark for mark in effects if mark.meaning.value != "part"] or reasoned or effects
+        signs = {mark.sign for mark in said}
+        if len(signs) != 1 or _denied(part):
+            return 0
+        turn = -1 if kinds & {"flip", "removal"} else 1
+        if turn > 0 and "without" in kinds and not all(_PAST.fullmatch(mark.text) for mark in said):
+            return 0
+        return signs.pop() * turn
 
-
-def _caused_by_it(after: Sequence[Item]) -> bool:
-    kinds = pairwise(item.kind for item in after)
-    return any(one in ("cause", "with") and other in ("reference", "pronoun") for one, other in kinds)
-
-
-def _turn(part: Part, mark: Item) -> int:
-    """Return -1 if a cue is removed or only imagined, 1 if it is as in the clip, 0 if unclear."""
-    groups = [*split_at(part.before, _PAUSES), *split_at(_without_aside(part.after), _PAUSES)]
-    items = [item for group in groups for item in group]
-    kinds = {item.kind for item in items}
-    # Not in "she kept every trace of a smile from the camera".
-    prevented = [at for at, item in enumerate(items) if item.kind == "prevent" and next_named(items[at:]) != "cue"]
-    if any(denied(items[:at]) for at in prevented):
-        return 0
-    sense = -1 if len(prevented) % 2 else 1
-    staged = any(item.value == "when" or item.text in ("if", "with", "after") for item in items)
-    if staged and any(_is_unknown_act(group) for group in groups):
-        return 0
-    taken = [group for group in groups if any(item.kind == "removal" for item in group)]
-    aimed = any(item.kind == "cue" or item.text == "without" for group in taken for item in group)
-    if taken and mark.value != NOTE and "cue" in kinds and not aimed:
-        return 0
-    # "Would" affects only the words around it: not in "nobody would invite him: the voice lowered the score".
-    around = (*split_at(part.before, _PAUSES)[-1], *split_at(part.after, _PAUSES)[0])
-    would = any(item.kind == "flip" for item in takewhile(lambda item: item.text != "than", around))
-    if taken or ("hidden" in kinds and staged) or would:
-        return -sense
-    if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):
-        return -sense if mark.value == CHANGE and "absent" in kinds else 0
-    for group, place, item in [(some, *pair) for some in groups for pair in enumerate(some)]:
-        if item.kind == "cause" and item.text == "without" and any(other.kind == "cue" for other in group[place:]):
-            # "Without the smile it is lower" is an experiment, "without a smile it fell" describes the clip.
-            definite = place + 1 < len(group) and group[place + 1].text in _DEFINITE
-            now = mark.value == NOTE or mark.text.endswith("s")
-            now = now or any(other.text in ("is", "are") for other in part.before[-3:])
-            return (-sense if now else 0) if definite else sense if not now or mark.kind == "level" else 0
-    return sense
+    def _meant(self, part: Sequence[Item], marks: Sequence[Item]) -> Targets:
+        """Return the targets of a part: behind the word of direction, else before it, else those named last."""
+        named = [item for item in part if item.kind == "target"]
+        behind = [item for item in named if marks and item.start >= marks[0].start]
+        close: list[Item] = []
+        for item in behind:
+            between = [other.kind for other in part if (close or marks)[-1].end <= other.start < item.start]
+            if "cue" in between or "cause" in between:
+                break
+            close.append(item)
+        close = close or named[:1]
+        clear = [item for item in close if item.meaning.value != "generic"] or close
+        pairs = (pair for item in clear for pair in resolved(item, self._targets, self._vocabulary))
+        return tuple(pairs) or self._targets
 
 
-def _is_unknown_act(group: Sequence[Item]) -> bool:
-    """Whether something unknown is done to a cue: "when the light is dulled", "after dulling the light"."""
-    loud = [item for item in group if item.kind not in ("small", "determiner") and not item.text.endswith("ly")]
-    triples = list(zip(loud, loud[1:], loud[2:], strict=False))
-    done = any(
-        [cue.kind, be.kind, act.kind] == ["cue", "auxiliary", "word"] and act.text.endswith(("ed", "en"))
-        for cue, be, act in triples
+def resolved(item: Item, latest: Targets, vocabulary: Vocabulary) -> Targets:
+    """Return what a phrase for a target means; `latest`: what "the score" means."""
+    match item.meaning.value:
+        case "generic":
+            return latest
+        case "main":
+            return ((vocabulary.main, 1),)
+        case "all":
+            return tuple((target, 1) for target in vocabulary.targets)
+        case "traits":
+            return tuple((target, 1) for target in vocabulary.targets if target != vocabulary.main)
+        case target:
+            return ((target, item.sign),)
+
+
+def _parts(sentence: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Cut a sentence between two words of direction."""
+    colon = next((place for place, item in enumerate(sentence) if item.kind == "colon"), 0)
+    tested = {item.kind for item in sentence[:colon]}
+    start = colon if tested & {"removal", "flip", "negation"} and "cue" not in tested else 0  # "I masked each cue:"
+    marks = [place for place, item in enumerate(sentence) if place >= start and item in _marks(sentence)]
+    for one, other in pairwise(marks):
+        breaks = [place for place in range(one + 1, other) if sentence[place].kind in _BREAKS and place > start]
+        strong = [place for place in breaks if sentence[place].kind in ("contrast", "concession")]
+        ahead = [place for place in breaks if sentence[place + 1].kind not in ("target", *_BREAKS)]
+        behind = sentence[other + 1].kind if other + 1 < len(sentence) else ""
+        last = [place for place in breaks if place + 1 == other and behind in ("cause", "colon", "cue")]
+        signs = [sentence[place].meaning.value == "sign" for place in (one, other)]
+        if all(signs) and not breaks:  # "+smile -light", "smile + light -"
+            breaks = [other if sentence[0].meaning.value == "sign" else one + 1]
+        for place in (strong or last or ahead or breaks)[:1]:
+            yield sentence[start:place]
+            start = place
+    for place in range(max(start, marks[-1] if marks else 0) + 1, len(sentence)):
+        kinds = {item.kind for item in sentence[place:]}
+        aside = sentence[place].kind == "comma" and ("negation" in kinds or "cue" not in kinds)
+        if sentence[place].kind == "contrast" or aside:  # ", but the clothes did not matter", ", as hiding it shows"
+            yield sentence[start:place]
+            start = place
+    if sentence[start:]:
+        yield sentence[start:]
+
+
+def _marks(items: Sequence[Item]) -> list[Item]:
+    """Return the words of direction; one right before a cue describes it ("reduced motion")."""
+    found = []
+    for item, after in zip(items, (*items[1:], None), strict=True):
+        describes = after is not None and after.start == item.end and after.kind == "cue"
+        direct = item.kind in ("effect", "level") and (item.meaning.value == "sign" or not describes)
+        seems = item.kind == "indicate" and after is not None and after.kind == "target" and after.meaning.weak
+        if direct or seems:
+            found.append(item)
+    return found
+
+
+def _denied(part: Sequence[Item]) -> bool:
+    """Tell whether a part is denied: not by "no smile", which tells what is missing."""
+    pairs = zip(part, (*part[1:], None), strict=True)
+    return any(
+        item.kind == "negation"
+        and (item.text in ("neither", "nor", "nothing", "none", "nobody") or after is None or after.kind != "cue")
+        for item, after in pairs
     )
-    doing = (
-        [item.kind for item in loud[1:3]] == ["word", "cue"] and loud[0].kind != "word" and loud[1].text.endswith("ing")
-    )
-    return done or doing
 
 
-def _without_aside(after: Sequence[Item]) -> Sequence[Item]:
-    """Leave out remarks on the method: ", as hiding it shows", "and I tried this by hiding it"."""
-    for place, (item, other) in enumerate(pairwise(after)):
-        if item.kind in ("and", "comma") and other.kind not in _GOES_ON:
-            return after[:place]
-    return after
+def _sorted_cues(
+    part: Sequence[Item], marks: Sequence[Item]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the cues behind "apart from", those behind "despite", and the others."""
+    found: dict[str, list[str]] = {"exclusion": [], "concession": [], "": []}
+    mode = ""
+    for place, (before, item) in enumerate(zip((None, *part), part, strict=False)):
+        if item.kind in ("exclusion", "concession"):
+            clause = takewhile(lambda other: other.kind != "comma", part[place:])
+            # "Although the light is dim", but not "although the light lowered it".
+            mode = "" if item.meaning.value == "clause" and any(other in marks for other in clause) else item.kind
+        elif item.text == "not" and before is not None and before.kind in ("comma", "and"):
+            mode = "exclusion"
+        elif item.kind == "comma" or item in marks:
+            mode = "concession" if item.meaning.value == "over" else ""
+        elif item.kind == "cue":
+            found[mode].append(item.meaning.value)
+    return tuple(tuple(dict.fromkeys(cues)) for cues in found.values())  # type: ignore[return-value]

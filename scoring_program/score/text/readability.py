@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from score.text.grammar.tokens import sentences_of, words_of
+from score.text.tokens import sentences_of, words_of
 
 _VOWELS = re.compile(r"[aeiouy]+")
 

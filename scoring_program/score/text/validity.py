@@ -6,11 +6,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from score.text.grammar.lexicon import lexicon, phrase_book
-from score.text.grammar.phrases import PhraseBook
-from score.text.grammar.tokens import LONGEST_TEXT, LONGEST_WORD, sentences_of, words_of
-from score.text.grammar.vocabulary import Vocabulary
+from score.text.phrases import PhraseBook, Vocabulary, lexicon, phrase_book
 from score.text.readability import readability
+from score.text.tokens import LONGEST_TEXT, LONGEST_WORD, sentences_of, words_of
 
 SHORTEST_TEXT = 20
 HARDEST_GRADE = 20.0
@@ -68,7 +66,7 @@ def _known(sentences: Sequence[Sequence[str]]) -> float:
             total += 1
             if place not in inside and token not in common:
                 found = book.find(tokens, place)
-                inside |= found.taken if found else set()
+                inside |= set(range(place, found[1])) if found else set()
             known += token in common or place in inside
     return known / total if total else 0.0
 

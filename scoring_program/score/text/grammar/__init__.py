@@ -1,1 +1,0 @@
-"""Parse sentences into words, phrases and clauses."""
