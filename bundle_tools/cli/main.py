@@ -33,7 +33,6 @@ Make a challenge
   pages [--check]                                  bring the figures on pages and guides up to date
   check [PATH]                                     list everything that is wrong with a bundle (folder or zip)
   build [--out FILE]                               check, then write the zip to upload
-  launch [--datasheet FILE]                        list what must be settled before the challenge begins
 
 Run it on a server
   server publish | rehearse | audit                upload it, try it there, look for leaks
@@ -54,7 +53,6 @@ COMMANDS = {
     "build": "build",
     "check": "check",
     "pages": "pages",
-    "launch": "launch",
     "data": "data.data",
     "server": "server.server",
     **{

@@ -170,7 +170,7 @@ def _take_overview() -> None:
 def _take_jury() -> None:
     """Take a sheet in the middle of an item, and the result of four invented jurors, one of them careless."""
     sys.path.insert(0, str(ROOT))
-    from bundle_tools.challenge.jury.key import read_key  # noqa: PLC0415 - only here
+    from bundle_tools.challenge.jury.key import Item, read_key  # noqa: PLC0415 - only here
     from tests.challenge.jury.juries import answers_of, honest, write_ratings  # noqa: PLC0415 - the path is known now
 
     runs = [OUT / "runs" / "jury" / Path(solution).name for solution in FINALISTS]
@@ -185,12 +185,18 @@ def _take_jury() -> None:
         key = read_key(jury / "key.json")
         likes = dict(zip((run.name for run in runs), (3.6, 3.2, 1.4), strict=True))
         fair = honest({team.letter: likes[team.name] for team in key.teams}, noise=0.9)
+
+        def careless(juror: int, item: Item) -> list[int]:
+            """Rate an item the other way round the second time."""
+            ratings = fair(juror, item)
+            return [5 - rating for rating in ratings] if item.kind == "repeat" else ratings
+
         files = [
             write_ratings(
                 jury / f"{juror}.json",
                 key,
                 juror,
-                answers_of(key, juror, lambda who, item: [3] * 5 if who == 4 else fair(who, item)),
+                answers_of(key, juror, careless if juror == 4 else fair),
             )
             for juror in range(1, 5)
         ]
@@ -202,9 +208,8 @@ def _take_jury() -> None:
             tab = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
             tab.goto((jury / "sheet-1.html").as_uri())
             tab.click("#begin")
-            tab.keyboard.press("2")
             while not tab.is_visible("#imagine"):  # look for an item with every kind of question
-                for press in ("x", "Enter", "2"):
+                for press in ("x", "Enter"):
                     tab.keyboard.press(press)
             for press in "143":
                 tab.keyboard.press(press)

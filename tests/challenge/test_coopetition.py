@@ -1,4 +1,4 @@
-"""Credits and usefulness: properties, worked numbers, circles, own teams, and the page."""
+"""Credits and usefulness: properties, worked numbers, circles, own teams, and the tables."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.coopetition.page import ALONE, boxes, lines, page
+from bundle_tools.challenge.coopetition.table import ALONE, lines, record
 from bundle_tools.challenge.coopetition.usefulness import SECOND, SHARED, usefulness, uses
 from bundle_tools.challenge.coopetition.works import Credit, Work, read_teams, read_works
 from bundle_tools.cli.main import main
@@ -125,22 +125,6 @@ def test_a_credit_that_gives_no_lead_says_why() -> None:
     ]
     assert {use.user: (use.points, use.remark) for use in uses(runs, 10.0)} == {"u1": (50.0, ""), "u2": (0.0, SECOND)}
     assert [SECOND in line for line in lines(runs, 10.0, []) if " uses " in line] == [False, True]
-    assert page(runs, 10.0, []).count(SECOND) == 1
-
-
-@given(fields())
-def test_lines_of_the_graph_go_to_the_right_and_cross_no_box(works: list[Work]) -> None:
-    found = boxes(works, usefulness(works, 10.0))
-    assert set(found) == {name for one in works for credit in one.credits for name in (one.name, credit.source)}
-    assert sorted(box.row for box in found.values()) == list(range(len(found)))
-    assert all(found[credit.source].column < found[one.name].column for one in works for credit in one.credits)
-
-
-def test_the_graph_shows_owner_and_name_of_a_repository() -> None:
-    html = page([work("a", 9.0, "https://code.example/owner/name", "https://code.example")], 0.0, [])
-    assert ">owner/name</text>" in html
-    assert "<title>https://code.example/owner/name</title>" in html
-    assert ">https://code.example</text>" in html
 
 
 def shared_fields() -> st.SearchStrategy[list[Work]]:
@@ -182,9 +166,6 @@ def test_the_worked_table_of_the_guide() -> None:
         "final-a": (None, ""),
         "practice-b": (None, SHARED),
     }
-    html = page(field, 0.0, [])
-    assert "another phase, 60.00 useful" in html
-    assert "<td>another phase</td>" in html
 
 
 def test_a_lead_does_not_come_back_through_a_friend() -> None:
@@ -289,19 +270,19 @@ def test_teams_are_read_line_by_line(tmp_path: Path) -> None:
 def test_runs_without_teams_are_said_to_stand_alone() -> None:
     alone = [replace(one, team=one.name) for one in CHAIN]
     assert ALONE in lines(alone, 10.0, [])
-    assert ALONE in page(alone, 10.0, [])
     assert ALONE not in lines(CHAIN, 10.0, [])
-    assert ALONE not in page(CHAIN, 10.0, [])
 
 
-def test_hostile_words_stay_words() -> None:
-    works = (work("a", 1.0), Work("b", "b", 9.0, (Credit("a", "<script>alert(1)</script>"),)))
-    html = page(works, 0.0, ["<b>remark</b>"])
-    assert "<script" not in html
-    assert "&lt;script&gt;" in html
-    assert "&lt;b&gt;remark" in html
-    assert "Nobody credits anybody." in page((work("a", 1.0),), 0.0, [])
+def test_a_field_without_credits_says_so() -> None:
     assert "Nobody credits anybody." in lines((work("a", 1.0),), 0.0, [])
+
+
+def test_the_lines_name_what_was_used_and_how_much_higher_its_user_scores() -> None:
+    said = lines(CHAIN, 10.0, ["a remark"])
+    assert "c uses b: 50.00 (its tracker), scores +20.00" in said
+    assert f"b uses {REPOSITORY}: 27.50 (its tracker)" in said
+    assert said[-1] == "a remark"
+    assert record(CHAIN, 10.0, ["a remark"])["remarks"] == ["a remark"]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], change_run: Callable[..., None]) -> None:
@@ -318,9 +299,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], change_
     found = json.loads(capsys.readouterr().out)
     assert [(row["name"], row["users"]) for row in found["useful"]] == [("other-team", 1)]
     assert found["useful"][0]["points"] > 20
-    assert main([*words, "--html", str(tmp_path / "page.html")]) == 0
+    assert main(words) == 0
     assert "honest-team uses other-team" in capsys.readouterr().out
-    assert "its probes \\ud800" in (tmp_path / "page.html").read_text("utf-8")
     (tmp_path / "teams.csv").write_text("honest-team,us\nother-team,us\nthird,us\n")
     assert main([*words, "--teams", str(tmp_path / "teams.csv")]) == 1
     assert "third" in capsys.readouterr().err

@@ -18,7 +18,6 @@ EXECUTED_BY = {
     "docs/developer.md": "tests/pages/test_guides.py",
     "docs/first_impressions.md": "tests/own_clips/test_guide.py",
     "docs/jury.md": "tests/pages/test_jury_guides.py",
-    "docs/launch.md": "tests/challenge/test_launch.py",
     "docs/participant.md": "tests/kit/test_participant.py",
     "docs/publishing.md": "tests/pages/test_publishing.py",
     "docs/results_2017.md": "tests/challenge/test_convert.py",

@@ -2,13 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import yaml
 
-from bundle_tools.challenge.launch.croissant import NAME as CROISSANT
-from bundle_tools.challenge.launch.croissant import croissant, describe
-from bundle_tools.challenge.launch.facts import read_facts
 from bundle_tools.challenge.rules.clips.tables import read_settings
 from bundle_tools.codabench.archive import Entry
 from bundle_tools.codabench.build.key import NAME as KEY_NAME
@@ -31,6 +27,8 @@ KIT = (
 )
 
 PUBLIC = "public_data"
+METADATA = "croissant.json"
+"""Description of the public data that organisers may add; docs/launch.md has a template."""
 TRAINING_CLIPS = 240
 """Clips of a drawn training set: the example solution hardly improves with more."""
 LONGEST_PATH = 200
@@ -40,7 +38,7 @@ def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
     """Yield name and content of every file but `competition.yaml`, whose text is given, before anything is zipped."""
     for name in dict.fromkeys((*TOP_LEVEL[1:], *_named(root, yaml.safe_load(text)))):
         if name == PUBLIC:
-            yield from _public(root, training, yaml.safe_load(text))
+            yield from _public(root, training)
         elif (root / name).exists():
             yield from _files(root / name, name)
     for name in KIT:
@@ -81,22 +79,18 @@ def _named(root: Path, node: object) -> Iterator[str]:
             yield from _named(root, value)
 
 
-def _public(root: Path, training: Path | None, content: dict[str, Any]) -> Iterator[Entry]:
-    """Yield the labelled clips that participants download, and their machine-readable description."""
+def _public(root: Path, training: Path | None) -> Iterator[Entry]:
+    """Yield the labelled clips that participants download, and their metadata if there are any."""
     folder = training or root / PUBLIC
-    labels = folder / "labels.csv"
     if training is not None:
-        if not labels.is_file() or not (folder / "clips").is_dir():
+        if not (folder / "labels.csv").is_file() or not (folder / "clips").is_dir():
             make = f"bundle data synth --clips {TRAINING_CLIPS} --seed 2017 --out {folder}"
             raise BundleError(f"--training {folder}: expected labels.csv and clips/, found none. Make them: `{make}`.")
         say(f"public_data: the training set in {folder}")
-    if not folder.exists():
-        return
-    yield from _files(folder, PUBLIC)
-    if labels.is_file():
-        others = {path.name: path.read_bytes() for path in folder.glob("*.json") if path.name != CROISSANT}
-        told = describe(content, read_facts(root, write=False))
-        yield f"{PUBLIC}/{CROISSANT}", croissant(told, labels.read_bytes(), others).encode()
+        if (root / PUBLIC / METADATA).is_file():
+            yield f"{PUBLIC}/{METADATA}", root / PUBLIC / METADATA
+    if folder.exists():
+        yield from _files(folder, PUBLIC)
 
 
 def _files(path: Path, name: str) -> Iterator[Entry]:

@@ -21,8 +21,6 @@ LONGEST_REMARK = 4000
 class Answer:
     """One juror's answer about one item."""
 
-    band: int | None
-    """Guess of the predicted band, before it was shown; from 0."""
     effect: str
     """Guess how the score changes without the cue; empty if not asked or not answered."""
     ratings: tuple[int, ...] | None
@@ -128,25 +126,23 @@ def _answers(
 
 def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
     """Read one answer, or return a text with the problem; `unfinished` means that it is missing."""
-    band, effect, ratings = entry.get("band"), entry.get("effect") or "", entry.get("ratings")
+    effect, ratings = entry.get("effect") or "", entry.get("ratings")
     remark = entry.get("remark") or ""
     if isinstance(remark, str):  # JSON can contain a lone surrogate, but a UTF-8 file cannot
         remark = remark.encode("utf-8", "replace").decode("utf-8")
     passed = entry.get("cannot_judge") is True
-    if band is not None and (type(band) is not int or not 0 <= band < len(rules.bands)):
-        return f"band: expected 0 to {len(rules.bands) - 1}"
     if effect not in ("", *EFFECTS) or (effect and not item.effect):
         return f"effect: expected one of {', '.join(EFFECTS)}, where it is asked"
     if not isinstance(remark, str) or len(remark) > LONGEST_REMARK:
         return f"remark: expected a text of up to {LONGEST_REMARK} characters"
     if passed:
-        return Answer(band, effect, None, remark)
+        return Answer(effect, None, remark)
     if not isinstance(ratings, dict) or not set(ratings) <= {criterion.name for criterion in rules.criteria}:
         return "ratings: expected one per criterion"
     values = [ratings.get(criterion.name) for criterion in rules.criteria]
     given = [value for value in values if value is not None]
     if any(type(value) is not int or not rules.lowest <= value <= rules.highest for value in given):
         return f"ratings: expected whole numbers from {rules.lowest} to {rules.highest}"
-    if len(given) < len(values) or band is None or bool(effect) != bool(item.effect):
+    if len(given) < len(values) or bool(effect) != bool(item.effect):
         return "unfinished"
-    return Answer(band, effect, tuple(given), remark)
+    return Answer(effect, tuple(given), remark)

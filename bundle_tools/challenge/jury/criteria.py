@@ -10,7 +10,7 @@ import yaml
 from bundle_tools.errors import BundleError
 
 DEFAULT = Path(__file__).with_name("criteria.yaml")
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,12 @@ class Rules:
     """Highest rating."""
     criteria: tuple[Criterion, ...]
     """In the order asked."""
-    bands: tuple[str, ...]
-    """Names of equal parts of the main target's range, ascending."""
     boilerplate: int
     """Items with a text that says nothing, >= 0."""
-    swapped: int
-    """Items with the text of another clip, >= 0."""
     repeats: float
     """Share of the genuine items that is asked twice, in [0, 1]."""
     boilerplate_texts: tuple[str, ...]
     """At least one."""
-    swapped_criterion: str
-    """The criterion on which swapped texts must be rated lower than genuine ones."""
     largest_repeat_difference: float
     """Mean absolute difference between first and second ratings beyond which a juror is left out."""
     least_jurors: int
@@ -75,12 +69,9 @@ def read_rules(path: Path = DEFAULT) -> Rules:
             lowest=int(root["scale"][0]),
             highest=int(root["scale"][1]),
             criteria=tuple(_criterion(entry) for entry in root["criteria"]),
-            bands=tuple(str(name) for name in root["bands"]),
             boilerplate=int(root["controls"]["boilerplate"]),
-            swapped=int(root["controls"]["swapped"]),
             repeats=float(root["controls"]["repeats"]),
             boilerplate_texts=tuple(str(text) for text in root["boilerplate_texts"]),
-            swapped_criterion=str(root["exclusion"]["swapped_below_genuine"]),
             largest_repeat_difference=float(root["exclusion"]["largest_repeat_difference"]),
             least_jurors=int(root["least_jurors"]),
             resamples=int(root["resamples"]),
@@ -113,10 +104,8 @@ def _mistakes(rules: Rules, root: dict[str, Any]) -> list[str]:
         (len(set(names)) == len(names) > 0, "criteria: expected at least one, and each name once"),
         (abs(sum(weights) - 1) < 1e-9, "criteria: expected weights that sum to 1"),
         (min(weights, default=1) > 0, "criteria: expected weights above 0"),
-        (2 <= len(rules.bands) <= 9, "bands: expected 2 to 9 names"),
-        (min(rules.boilerplate, rules.swapped) >= 0 <= rules.repeats <= 1, "controls: expected counts, and a share"),
+        (rules.boilerplate >= 0 <= rules.repeats <= 1, "controls: expected a count, and a share"),
         (bool(rules.boilerplate_texts), "boilerplate_texts: expected at least one"),
-        (rules.swapped_criterion in names, f"exclusion, swapped_below_genuine: expected one of {', '.join(names)}"),
         (rules.least_jurors >= 1, "least_jurors: expected at least 1"),
         (rules.resamples >= 1 and 0 < rules.level < 1, "resamples, level: expected at least 1, and a share"),
     )

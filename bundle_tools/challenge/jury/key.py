@@ -8,8 +8,7 @@ from typing import Any
 
 from bundle_tools.errors import BundleError
 
-FORMAT_VERSION = 1
-KINDS = ("genuine", "boilerplate", "swapped", "repeat")
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,11 @@ class Item:
     item_id: str
     """Opaque; reveals neither clip, team nor kind."""
     kind: str
-    """`genuine`, `boilerplate`, `swapped` or `repeat`."""
+    """`genuine`, `boilerplate` or `repeat`."""
     clip_id: str
     letter: str
     of: str
-    """The genuine item that is repeated, or whose text was swapped or replaced; empty for a genuine item."""
-    band: int
-    """Index of the predicted band of the main target, from 0."""
+    """The genuine item that is repeated, or whose text was replaced; empty for a genuine item."""
     effect: str
     """Change of the main score without the question's cue: `higher`, `same`, `lower`; empty if not asked."""
 

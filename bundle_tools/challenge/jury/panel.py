@@ -11,8 +11,6 @@ from bundle_tools.challenge.jury.criteria import Rules
 from bundle_tools.challenge.jury.key import Key
 
 Array = NDArray[np.float64]
-ALIKE = 0.9
-"""Share of equal ratings from which two jurors are reported; people who agree well reach about a half."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +19,6 @@ class Juror:
 
     number: int
     """From 1, in the order of the sheets."""
-    swapped_gap: float
-    """How much lower swapped texts were rated than the genuine ones they replace; NaN without a pair."""
     repeat_difference: float
     """Mean absolute difference between two ratings of the same item; NaN without a repeat."""
     boilerplate_gap: float
@@ -30,9 +26,6 @@ class Juror:
     rated: int
     cannot_judge: int
     """Genuine items not judged."""
-    twin: int | None
-    """The juror with nearly the same ratings, by `ALIKE`; None without one. Only reported, because nobody can tell who
-    copied from whom."""
     reasons: tuple[str, ...]
     """Reasons to leave the juror out; empty for a juror who counts."""
 
@@ -51,8 +44,6 @@ class Panel:
     """(jurors, clips, teams, criteria) of genuine items; NaN without a rating, the lowest for missing explanations."""
     missing: NDArray[np.bool_]
     """(clips, teams) whether the explanation is missing."""
-    simulated: Array
-    """(jurors, clips, teams) 1 if the predicted band was guessed right, else 0; NaN without a guess."""
     imagined: Array
     """(jurors, clips, teams) 1 if the effect of a missing cue was guessed right, else 0; NaN if not asked."""
     passed: NDArray[np.bool_]
@@ -65,7 +56,6 @@ class Panel:
             tuple(self.jurors[number] for number in kept),
             self.ratings[kept],
             self.missing,
-            self.simulated[kept],
             self.imagined[kept],
             self.passed[kept],
         )
@@ -77,15 +67,13 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
     places = {clip_id: number for number, clip_id in enumerate(key.clips)}
     shape = len(answers), len(key.clips), len(key.teams)
     ratings = np.full((*shape, len(rules.criteria)), np.nan)
-    simulated, imagined, passed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, dtype=bool)
+    imagined, passed = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
     for juror, given in enumerate(answers):
         for item in key.items:
             answer = given.items.get(item.item_id)
             if item.kind != "genuine" or answer is None:
                 continue
             place = juror, places[item.clip_id], letters[item.letter]
-            if answer.band is not None:
-                simulated[place] = answer.band == item.band
             if answer.effect and item.effect:
                 imagined[place] = answer.effect == item.effect
             if answer.ratings is not None:
@@ -94,45 +82,26 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
     missing = np.zeros(shape[1:], dtype=bool)
     for letter, clip_id in key.missing:
         missing[places[clip_id], letters[letter]] = True
-    twins = _twins(ratings)
     ratings[:, missing] = rules.lowest
-    jurors = tuple(
-        _juror(given, None if twin is None else answers[twin].juror, key, rules)
-        for given, twin in zip(answers, twins, strict=True)
-    )
-    return Panel(jurors, ratings, missing, simulated, imagined, passed)
+    jurors = tuple(_juror(given, key, rules) for given in answers)
+    return Panel(jurors, ratings, missing, imagined, passed)
 
 
-def _twins(ratings: Array) -> list[int | None]:
-    """Find each juror's most similar juror, if at least a share of `ALIKE` of their ratings are equal."""
-    same = np.array([[_mean((one == two)[~np.isnan(one + two)].tolist()) for two in ratings] for one in ratings])
-    np.fill_diagonal(same, np.nan)
-    return [int(np.nanargmax(row)) if (row >= ALIKE).any() else None for row in same]
-
-
-def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
+def _juror(given: Answers, key: Key, rules: Rules) -> Juror:
     genuine = [given.items.get(item.item_id) for item in key.items if item.kind == "genuine"]
-    criterion = [one.name for one in rules.criteria].index(rules.swapped_criterion)
-    swapped = _pairs(given, key, "swapped")
-    swapped_gap = _mean([own[criterion] - other[criterion] for own, other in swapped])
     repeats = _mean([float(np.abs(np.subtract(own, other)).mean()) for own, other in _pairs(given, key, "repeat")])
     rated = sum(answer is not None and answer.ratings is not None for answer in genuine)
     reasons = [] if rated else ["rated nothing"]
-    kinds = {item.kind for item in key.items}
-    if rated and (("swapped" in kinds and np.isnan(swapped_gap)) or ("repeat" in kinds and np.isnan(repeats))):
-        reasons.append("did not judge the controls, so the quality of the other ratings is unknown")
-    if swapped_gap <= 0:
-        reasons.append(f"did not rate texts about other clips lower than genuine ones (gap {swapped_gap:+.2f})")
+    if rated and np.isnan(repeats) and any(item.kind == "repeat" for item in key.items):
+        reasons.append("did not judge the repeated items, so the quality of the other ratings is unknown")
     if repeats > rules.largest_repeat_difference:
         reasons.append(f"rated the same item differently the second time (by {repeats:.2f} on average)")
     return Juror(
         number=given.juror,
-        swapped_gap=swapped_gap,
         repeat_difference=repeats,
         boilerplate_gap=_mean([float(np.subtract(*pair).mean()) for pair in _pairs(given, key, "boilerplate")]),
         rated=rated,
         cannot_judge=sum(answer is not None and answer.ratings is None for answer in genuine),
-        twin=twin,
         reasons=tuple(reasons),
     )
 

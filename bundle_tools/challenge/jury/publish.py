@@ -13,13 +13,13 @@ from bundle_tools.challenge.jury.answers import Answers
 from bundle_tools.challenge.jury.criteria import Rules
 from bundle_tools.challenge.jury.key import Key
 from bundle_tools.challenge.jury.panel import Panel
-from bundle_tools.challenge.jury.verdict import Verdict
+from bundle_tools.challenge.jury.result import Result
 from bundle_tools.challenge.pages import number, render
 
 FORMAT_VERSION = 2
 
 
-def reference(verdict: Verdict, key: Key, rules: Rules) -> str:
+def reference(result: Result, key: Key, rules: Rules) -> str:
     """Write `jury.json` for the reference data: the values of the jury column.
 
     Ratings are keyed by a SHA-256 of explanations and submission, so that they do not apply to copies.
@@ -35,7 +35,7 @@ def reference(verdict: Verdict, key: Key, rules: Rules) -> str:
                 "interval": [round(end, 4) for end in one.interval],
                 "criteria": {name: round(value, 4) for name, value in one.by_criterion.items()},
             }
-            for one in verdict.placed
+            for one in result.placed
         },
     }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
@@ -45,27 +45,24 @@ def ratings_table(answers: Sequence[Answers], panel: Panel, key: Key, rules: Rul
     """Write every rating as CSV, without names: jurors are numbers, teams are letters, and remarks are left out."""
     target = io.StringIO()
     table = csv.writer(target, lineterminator="\n")
-    table.writerow(
-        ["juror", "counts", "team", "clip", "kind", "guessed_band", "band", *(one.name for one in rules.criteria)]
-    )
+    table.writerow(["juror", "counts", "team", "clip", "kind", *(one.name for one in rules.criteria)])
     numbers = {clip_id: number for number, clip_id in enumerate(key.clips, 1)}
     for given, juror in zip(answers, panel.jurors, strict=True):
         for item in key.items:
             answer = given.items.get(item.item_id)
             if answer is not None:
                 ratings = answer.ratings or ("",) * len(rules.criteria)
-                guess = "" if answer.band is None else answer.band + 1
-                row = [juror.number, int(juror.counts), item.letter, numbers[item.clip_id], item.kind, guess]
-                table.writerow([*row, item.band + 1, *ratings])
+                row = [juror.number, int(juror.counts), item.letter, numbers[item.clip_id], item.kind]
+                table.writerow([*row, *ratings])
     return target.getvalue()
 
 
-def record(verdict: Verdict, panel: Panel, key: Key) -> dict[str, Any]:
+def record(result: Result, panel: Panel, key: Key) -> dict[str, Any]:
     """Return the result as JSON data; values that cannot be computed are null."""
     content = {
         "phase": key.phase,
         "jurors": [{**asdict(juror), "counts": juror.counts} for juror in panel.jurors],
-        **asdict(verdict),
+        **asdict(result),
     }
     return _without_nan(content)  # type: ignore[no-any-return]
 
@@ -80,7 +77,7 @@ def _without_nan(value: Any) -> Any:  # noqa: ANN401 - any JSON
     return value
 
 
-def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks: Sequence[tuple[str, str]]) -> str:
+def result_page(result: Result, panel: Panel, key: Key, rules: Rules, remarks: Sequence[tuple[str, str]]) -> str:
     """Write the jury's report as one self-contained page.
 
     `remarks`: (letter, remark), in any order; they are sorted, so that no juror can be recognised by position.
@@ -91,46 +88,39 @@ def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks:
     return render(
         Path(__file__).parent / "templates",
         "result",
-        verdict=verdict,
+        result=result,
         panel=panel,
         key=key,
         rules=rules,
         remarks=by_team,
         titles={one.name: one.title for one in rules.criteria},
-        chance=1 / len(rules.bands),
         notes=notes(panel),
         controls=[
-            (kind, sum(item.kind == kind for item in key.items))
-            for kind in ("genuine", "swapped", "boilerplate", "repeat")
+            (kind, sum(item.kind == kind for item in key.items)) for kind in ("genuine", "boilerplate", "repeat")
         ],
     )
 
 
 def notes(panel: Panel) -> list[str]:
-    """Name doubts that the numbers do not show: too few jurors, and jurors with nearly equal ratings."""
-    found = []
+    """Say that few jurors count, which the numbers do not show."""
     counting = sum(juror.counts for juror in panel.jurors)
     if counting == 1:
-        found.append("Only one juror counts: intervals ignore differences between jurors, and there is no agreement.")
-    elif counting == 2:
-        found.append("Only two jurors count, so the intervals are somewhat too narrow.")
-    pairs = {tuple(sorted((juror.number, juror.twin))) for juror in panel.jurors if juror.twin is not None}
-    same = "gave nearly the same ratings: ask both, and leave out a copy."
-    return [*found, *(f"Jurors {one} and {two} {same}" for one, two in sorted(pairs))]
+        return ["Only one juror counts: intervals ignore differences between jurors, and there is no agreement."]
+    return ["Only two jurors count, so the intervals are somewhat too narrow."] if counting == 2 else []
 
 
-def lines(verdict: Verdict, panel: Panel) -> list[str]:
+def lines(result: Result, panel: Panel) -> list[str]:
     """Return the result for a terminal."""
     text = [f"{'place':>5}  {'value':>5}  {'interval':>12}  {'band':>4}  team"]
-    for one in verdict.placed:
+    for one in result.placed:
         interval = f"[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"
         text.append(f"{one.place:>5}  {one.value:>5.2f}  {interval:>12}  {one.band:>4}  {one.name}")
     text.append("")
-    text += [f"{one.criterion}: alpha {number(one.alpha)}, ICC(2,k) {number(one.mean)}" for one in verdict.agreement]
+    text += [f"{one.criterion}: alpha {number(one.alpha)}, ICC(2,k) {number(one.mean)}" for one in result.agreement]
     text += [
         f"Juror {juror.number} is left out: {'; '.join(juror.reasons)}." for juror in panel.jurors if not juror.counts
     ]
     text += notes(panel)
-    if verdict.extra_juror:
-        text.append(f"Tied to the last: {', '.join(verdict.extra_juror)}. One extra juror decides between them.")
+    if result.extra_juror:
+        text.append(f"Tied to the last: {', '.join(result.extra_juror)}. One extra juror decides between them.")
     return text

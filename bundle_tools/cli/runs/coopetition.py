@@ -6,9 +6,8 @@ import tempfile
 from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import expand, find_runs
-from bundle_tools.challenge.coopetition.page import lines, page, record
+from bundle_tools.challenge.coopetition.table import lines, record
 from bundle_tools.challenge.coopetition.works import read_teams, read_works
-from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root, load
@@ -19,7 +18,7 @@ from bundle_tools.errors import BundleError
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     coopetition = add_command(
-        commands, "coopetition", "Measure how useful each submission was to others.", "final --html usefulness.html"
+        commands, "coopetition", "Measure how useful each submission was to others.", "final --teams teams.csv"
     )
     add_path(coopetition, "runs", "RUN", RUN, nargs="+")
     add_path(
@@ -31,7 +30,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--baseline", metavar="SCORE", type=float, default=0.0,
         help="explanation score above which a submission leads (default: 0, the constant's score)",
     )  # fmt: skip
-    add_path(coopetition, "--html", "FILE", "write a page with tables and a graph")
     coopetition.add_argument("--json", action="store_true", help="print the result as JSON")
     add_bundle(coopetition)
     coopetition.set_defaults(action=_coopetition)
@@ -77,14 +75,9 @@ def _coopetition(arguments: argparse.Namespace) -> int:
             score_field(competition.phase(task), [run for run in shared if run.task == task], 1, checked)
         totals = {entry.name: entry.points[TOTAL] for entry in field.entries}
         works, remarks = read_works(found, totals, teams)
-    if arguments.html:
-        arguments.html.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(arguments.html, page(works, arguments.baseline, remarks))
     if arguments.json:
         say(json.dumps(record(works, arguments.baseline, remarks), indent=2))
         return 0
     for line in lines(works, arguments.baseline, remarks):
         say(line)
-    if arguments.html:
-        say(f"Page: {arguments.html}")
     return 0

@@ -12,7 +12,7 @@ from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules
 from bundle_tools.challenge.jury.key import read_key
 from bundle_tools.challenge.jury.panel import gather
 from bundle_tools.challenge.jury.publish import lines, ratings_table, record, reference, result_page
-from bundle_tools.challenge.jury.verdict import judge
+from bundle_tools.challenge.jury.result import evaluate
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
@@ -106,7 +106,7 @@ def _score(arguments: argparse.Namespace) -> int:
             f"{counting} of {len(panel.jurors)} jurors count; expected at least {rules.least_jurors} for a result. Ask "
             f"more jurors, or preview the result with --partial.{left_out}"
         )
-    verdict = judge(panel, key, rules)
+    result = evaluate(panel, key, rules)
     letters = {item.item_id: item.letter for item in key.items if item.kind == "genuine"}
     remarks = [
         (letters[item_id], answer.remark)
@@ -115,8 +115,8 @@ def _score(arguments: argparse.Namespace) -> int:
         if item_id in letters and answer.remark.strip()
     ]
     written = {  # everything is computed before the first file is written
-        "jury.json": reference(verdict, key, rules),
-        "jury.html": result_page(verdict, panel, key, rules, remarks),
+        "jury.json": reference(result, key, rules),
+        "jury.html": result_page(result, panel, key, rules, remarks),
         "ratings.csv": ratings_table(answers, panel, key, rules),
     }
     phase = load(find_root(arguments.bundle)).phase(key.phase) if arguments.write else None
@@ -126,9 +126,9 @@ def _score(arguments: argparse.Namespace) -> int:
     if phase is not None:
         _into_reference(phase, written["jury.json"])
     if arguments.json:
-        say(json.dumps(record(verdict, panel, key), indent=2))
+        say(json.dumps(record(result, panel, key), indent=2))
         return 0
-    for line in lines(verdict, panel):
+    for line in lines(result, panel):
         say(line)
     say(f"Report: {arguments.out / 'jury.html'}; all ratings without names: {arguments.out / 'ratings.csv'}")
     return 0

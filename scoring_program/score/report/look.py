@@ -21,10 +21,9 @@ class Look:
     """Content security policy: no network, only pictures inside the page, and only this style and script."""
 
 
-def look(*more: Path) -> Look:
-    """Read style and script, and compute the policy from their hashes; extra style sheets apply after the report's."""
-    sheets = (*(_FOLDER / "style" / f"{name}.css" for name in _STYLES), *more)
-    style = "\n" + "".join(sheet.read_text("utf-8") for sheet in sheets)
+def look() -> Look:
+    """Read style and script, and compute the policy from their hashes."""
+    style = "\n" + "".join((_FOLDER / "style" / f"{name}.css").read_text("utf-8") for name in _STYLES)
     script = "\n" + (_FOLDER / "script" / "page.js").read_text("utf-8")
     policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     return Look(style, script, policy)

@@ -120,10 +120,9 @@ def last_page(headline: str) -> str:
 def render(template: str, page: object, own: Path | None = None) -> str:
     """Render a template, which receives only this object and the page's look.
 
-    `own`: folder with templates and style sheets of another page that shares the report's look.
+    `own`: folder with templates of another page that shares the report's look.
     """
-    sheets = sorted(own.glob("*.css")) if own else []
-    return _environment(own).get_template(template).render(page=page, look=look(*sheets))
+    return _environment(own).get_template(template).render(page=page, look=look())
 
 
 # The early page and the report share most templates, so keep them compiled.

@@ -21,14 +21,14 @@ def make_key(teams: int = 4, clips: int = 8, jurors: int = 4, missing: tuple[tup
     names = [f"c{number:02}" for number in range(clips)]
     letters = LETTERS[:teams]
     genuine = [
-        Item(f"g-{letter}-{clip}", "genuine", clip, letter, "", 2, "lower" if place % 2 else "")
+        Item(f"g-{letter}-{clip}", "genuine", clip, letter, "", "lower" if place % 2 else "")
         for place, clip in enumerate(names)
         for letter in letters
         if (letter, clip) not in missing
     ]
     controls = [
-        Item(f"{kind}-{number}", kind, item.clip_id, item.letter, item.item_id, item.band, "")
-        for kind in ("swapped", "boilerplate", "repeat")
+        Item(f"{kind}-{number}", kind, item.clip_id, item.letter, item.item_id, "")
+        for kind in ("boilerplate", "repeat")
         for number, item in enumerate((genuine[0], genuine[-1]))
     ]
     return Key(
@@ -52,7 +52,7 @@ def honest(quality: dict[str, float], noise: float = 0.7, seed: int = 1) -> Rate
     def rate(juror: int, item: Item) -> list[int]:
         what = item.of if item.kind == "repeat" else item.item_id
         random = np.random.default_rng([seed, juror, *what.encode()])
-        level = {"swapped": 0.5, "boilerplate": 0.8}.get(item.kind, quality[item.letter])
+        level = 0.8 if item.kind == "boilerplate" else quality[item.letter]
         own = 0.5 * (juror % 3 - 1)  # some jurors are strict
         return [int(value) for value in np.clip(np.rint(level + own + noise * random.normal(size=5)), 0, 5)]
 
@@ -64,7 +64,6 @@ def answers_of(key: Key, juror: int, rate: Rate) -> dict[str, Any]:
     names = [criterion.name for criterion in RULES.criteria]
     return {
         item.item_id: {
-            "band": item.band,
             "effect": item.effect and "lower",
             "ratings": dict(zip(names, rate(juror, item), strict=True)),
             "remark": "",

@@ -10,14 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.challenge.jury.sheets.choice import balance_of, choose_clips
-from bundle_tools.challenge.jury.sheets.design import plan
 from bundle_tools.challenge.jury.sheets.finalists import Final, Finalist
 from score.read.outcomes import Outcomes
 from score.read.output.explanation_record import NO_EXPLANATION, Explanation
 from score.read.reference.groups import Attribute
 from score.read.reference.known import NOTHING_KNOWN
 from score.settings import Settings, read_settings
-from tests.challenge.jury.juries import RULES
 from tests.scoring.factory import make_case, make_input
 
 CLIPS = 60
@@ -83,22 +81,6 @@ def test_what_all_explained_comes_before_groups(settings: Settings, seed: int) -
     chosen = choose_clips(final, 10, str(seed))
     there = Counter(said[final.clip_ids.index(clip_id)].text_ok for clip_id in chosen)
     assert there[False] <= 2  # those on which the predictions differ most
-
-
-def test_texts_that_say_the_same_of_every_clip_are_not_swapped(settings: Settings) -> None:
-    def controls(*texts: str) -> list[str]:
-        final = final_of(settings, 3, {})
-        said = tuple(replace(SAID, text=texts[number % len(texts)]) for number in range(CLIPS))
-        one, two, _ = (replace(one, outcomes=replace(one.outcomes, explanations=said)) for one in final.finalists)
-        final = replace(final, finalists=(one, two))
-        items = plan("final", final, final.clip_ids[:6], 1, RULES, "x").key.items
-        return [item.letter for item in items if item.kind == "swapped"]
-
-    assert sorted(controls("A smile raised the score, bright words too.", "Little motion lowered what was given.")) == [
-        *"AABB"
-    ]
-    assert controls("A smile raised the score to 0.51.", "A smile raised the score to 0.47.") == []
-    assert controls("0.51 0.52 0.53 0.54 0.55", "0.41 0.42 0.43 0.44 0.45") == []
 
 
 def test_a_phase_without_groups_has_levels_alone(settings: Settings) -> None:

@@ -2,8 +2,6 @@
 
 import hashlib
 import random
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,8 +17,6 @@ from score.text.reading import vocabulary_of
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_TEAMS = len(LETTERS)
-_MOST_SHARED = 0.9
-"""Share of common words from which two texts of a finalist count as equal."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +43,6 @@ class Design:
     """By item id."""
     orders: tuple[tuple[str, ...], ...]
     """Each juror's item ids, in the order shown."""
-    cuts: tuple[float, ...]
-    """Inner limits of the bands of the main target, ascending."""
 
 
 def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rules, seed: str) -> Design:
@@ -61,17 +55,21 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
     luck = random.Random(f"{seed}: design")  # noqa: S311 - for fairness, not for secrecy
     order = list(range(len(final.finalists)))
     luck.shuffle(order)
-    cuts = _cuts(final, len(rules.bands))
-    maker = _Maker(final, order, cuts, seed)
     explained = {
         (clip_id, team): final.finalists[number].outcomes.explanations[final.clip_ids.index(clip_id)].text_ok
         for clip_id in clips
         for team, number in enumerate(order)
     }
-    genuine = [maker.item("genuine", *place) for place, there in explained.items() if there]
-    # The order matters, because all share one random generator.
-    controls = [*maker.swapped(genuine, rules, luck), *maker.boilerplate(genuine, rules, luck)]
-    items = [*genuine, *controls, *maker.repeats(genuine, rules, luck)]
+    genuine = [_genuine(final, order, seed, *place) for place, there in explained.items() if there]
+    drawn = luck.sample(genuine, min(rules.boilerplate, len(genuine)))
+    texts = rules.boilerplate_texts
+    boilerplate = [
+        replace(_control("boilerplate", own, seed, effect=""), text=texts[number % len(texts)], cue="")
+        for number, own in enumerate(drawn)
+    ]
+    drawn = luck.sample(genuine, min(round(rules.repeats * len(genuine)), len(genuine)))
+    repeats = [_control("repeat", own, seed, effect=own.item.effect) for own in drawn]
+    items = [*genuine, *boilerplate, *repeats]
     finalists = [final.finalists[number] for number in order]
     key = Key(
         phase=phase,
@@ -87,81 +85,32 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
         sheets=tuple(_name(seed, f"sheet {number}") for number in range(jurors)),
     )
     orders = tuple(_order(key, juror, jurors, random.Random(f"{seed}: order {juror}")) for juror in range(jurors))  # noqa: S311 - as above
-    return Design(key, {one.item.item_id: one for one in items}, orders, cuts)
+    return Design(key, {one.item.item_id: one for one in items}, orders)
 
 
 def _name(seed: str, what: str) -> str:
     return hashlib.sha256(f"{seed}: {what}".encode()).hexdigest()[:12]
 
 
-def _cuts(final: Final, bands: int) -> tuple[float, ...]:
-    """Return limits that divide the finalists' distinct predictions into equal shares."""
-    values = np.concatenate([one.outcomes.prediction[:, final.main] for one in final.finalists])
-    # Distinct ones, because a finalist with constant predictions would otherwise create bands without width.
-    inner = np.quantile(np.unique(values[~np.isnan(values)].round(3)), np.arange(1, bands) / bands)
-    return tuple(round(float(cut), 3) for cut in inner)
+def _genuine(final: Final, order: Sequence[int], seed: str, clip_id: str, team: int) -> ShownItem:
+    """Make the item of a team's explanation of a clip.
+
+    `order`: indices of the finalists, by the team's letter. `team`: index of the letter.
+    """
+    finalist = final.finalists[order[team]]
+    place = final.clip_ids.index(clip_id)
+    explanation = finalist.outcomes.explanations[place]
+    values = tuple(float(value) for value in finalist.outcomes.prediction[place])
+    cue, effect = _question(explanation.text, place, finalist, final)
+    item = Item(_name(seed, f"genuine {clip_id} {team}"), "genuine", clip_id, LETTERS[team], "", effect)
+    image = (order[team], explanation.image) if explanation.image else None
+    return ShownItem(item, explanation.text, image, values, cue)
 
 
-@dataclass(frozen=True)
-class _Maker:
-    """Makes items."""
-
-    final: Final
-    order: Sequence[int]
-    """Indices of the finalists, ordered by the team's letter."""
-    cuts: tuple[float, ...]
-    seed: str
-
-    def item(self, kind: str, clip_id: str, team: int, *, told_of: str = "", of: str = "") -> ShownItem:
-        """Make the item of a team's explanation of a clip, or of another clip's text."""
-        finalist = self.final.finalists[self.order[team]]
-        place = self.final.clip_ids.index(clip_id)
-        text = finalist.outcomes.explanations[self.final.clip_ids.index(told_of or clip_id)].text
-        picture = finalist.outcomes.explanations[place].image
-        values = tuple(float(value) for value in finalist.outcomes.prediction[place])
-        band = int(np.searchsorted(self.cuts, values[self.final.main], side="right"))
-        cue, effect = _question(text, place, finalist, self.final)
-        item = Item(_name(self.seed, f"{kind} {clip_id} {team}"), kind, clip_id, LETTERS[team], of, band, effect)
-        return ShownItem(item, text, (self.order[team], picture) if picture else None, values, cue)
-
-    def swapped(self, genuine: Sequence[ShownItem], rules: Rules, luck: random.Random) -> list[ShownItem]:
-        """Show texts about another clip, the most different one, of as many finalists as possible.
-
-        Picture and prediction are those of the shown clip, so only the words reveal the swap. Finalists with nearly the
-        same text for every clip are skipped, because even careful jurors could not notice it.
-        """
-        made: list[ShownItem] = []
-        for own in _in_turn(luck.sample(genuine, len(genuine))):
-            if len(made) == rules.swapped:
-                break
-            item = own.item
-            shared, clip_id = min(
-                (_shared_words(other.text, own.text), other.item.clip_id)
-                for other in genuine
-                if other.item.letter == item.letter
-            )
-            if shared < _MOST_SHARED:
-                team = LETTERS.index(item.letter)
-                made.append(self.item("swapped", item.clip_id, team, told_of=clip_id, of=item.item_id))
-        return made
-
-    def boilerplate(self, genuine: Sequence[ShownItem], rules: Rules, luck: random.Random) -> list[ShownItem]:
-        """Show empty phrases, with the picture and prediction of some finalist."""
-        drawn = luck.sample(genuine, min(rules.boilerplate, len(genuine)))
-        texts = rules.boilerplate_texts
-        return [
-            replace(self._again("boilerplate", own, effect=""), text=texts[number % len(texts)], cue="")
-            for number, own in enumerate(drawn)
-        ]
-
-    def repeats(self, genuine: Sequence[ShownItem], rules: Rules, luck: random.Random) -> list[ShownItem]:
-        """Ask for some items a second time."""
-        drawn = luck.sample(genuine, min(round(rules.repeats * len(genuine)), len(genuine)))
-        return [self._again("repeat", own, effect=own.item.effect) for own in drawn]
-
-    def _again(self, kind: str, own: ShownItem, *, effect: str) -> ShownItem:
-        item_id = _name(self.seed, f"{kind} {own.item.item_id}")
-        return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id, effect=effect))
+def _control(kind: str, own: ShownItem, seed: str, *, effect: str) -> ShownItem:
+    """Make a control that looks like a genuine item, with picture and prediction of that item."""
+    item_id = _name(seed, f"{kind} {own.item.item_id}")
+    return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id, effect=effect))
 
 
 def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
@@ -181,28 +130,12 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
     return "", ""
 
 
-def _in_turn(items: Sequence[ShownItem]) -> list[ShownItem]:
-    """Order items by turns: the first of every team, then the second of every team, and so on."""
-    seen: Counter[str] = Counter()
-    turns = []
-    for one in items:
-        turns.append(seen[one.item.letter])
-        seen[one.item.letter] += 1
-    return [one for _, one in sorted(zip(turns, items, strict=True), key=lambda turn: turn[0])]
-
-
-def _shared_words(one: str, other: str) -> float:
-    """Return the share of two texts' distinct words that both have, ignoring numbers; 1 without any words."""
-    first, second = (set(re.findall(r"[^\W\d_]+", text.lower())) for text in (one, other))
-    return len(first & second) / len(first | second) if first | second else 1.0
-
-
 def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str, ...]:
     """Order one juror's items.
 
     All items of a clip come together, and each juror begins with another clip. Within a clip, the teams follow the rows
-    of a cyclic Latin square, so that each team comes first, second, … about equally often. Controls have a random place
-    in their clip's block; a repeated item comes at least half of the clips after the first time.
+    of a cyclic Latin square, so that each team comes first, second, … about equally often. Boilerplate has a random
+    place in its clip's block; a repeated item comes at least half of the clips after the first time.
     """
     start = round(juror * len(key.clips) / jurors)
     clips = (*key.clips[start:], *key.clips[:start])
@@ -215,7 +148,7 @@ def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str,
         genuine = [item for item in here if item.kind == "genuine"]
         block = [item.item_id for item in sorted(genuine, key=lambda item: rank[item.letter])]
         for item in here:
-            if item.kind in ("swapped", "boilerplate"):
+            if item.kind == "boilerplate":
                 block.insert(luck.randrange(len(block) + 1), item.item_id)
         blocks.append(block)
     for item in (one for one in key.items if one.kind == "repeat"):

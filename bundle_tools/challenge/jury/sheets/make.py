@@ -1,11 +1,9 @@
 """Make a jury from the finalists' results: a key, and a self-contained page for each juror."""
 
 import base64
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +23,6 @@ from score.report.drawings.picture import data_uri
 from score.visible import visible
 
 KEY = "key.json"
-_NUMBER = re.compile(r"[−-]?\d+(?:[.,]\d+)*(?:\s?%)?")
-HIDDEN = "▢"
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,6 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
             {"title": target.title, "low": target.minimum, "high": target.maximum} for target in final.settings.targets
         ],
         "main": final.main,
-        "bands": [{"name": name, "range": text} for name, text in zip(rules.bands, _ranges(design.cuts), strict=True)],
         "lowest": rules.lowest,
         "highest": rules.highest,
         "criteria": [
@@ -127,16 +122,6 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
     return render(Path(__file__).parent / "templates", "sheet", sheet=content, content=as_script(content), clips=clips)
 
 
-def _ranges(cuts: tuple[float, ...]) -> list[str]:
-    inner = [f"{low:.2f} to {high:.2f}" for low, high in pairwise(cuts)]
-    return [f"below {cuts[0]:.2f}", *inner, f"{cuts[-1]:.2f} or more"]
-
-
-def hide_numbers(text: str) -> str:
-    """Replace each number by a sign: scores would answer the first question and reveal texts of other clips."""
-    return _NUMBER.sub(HIDDEN, text)
-
-
 def _item(shown: ShownItem, places: dict[str, int], final: Final) -> dict[str, Any]:
     image = None
     if shown.image:
@@ -145,9 +130,8 @@ def _item(shown: ShownItem, places: dict[str, int], final: Final) -> dict[str, A
     return {
         "id": shown.item.item_id,
         "clip": places[shown.item.clip_id],
-        "text": hide_numbers(visible(shown.text)),
+        "text": visible(shown.text),
         "image": image or "",
         "values": [round(value, 3) for value in shown.values],
-        "band": shown.item.band,
         "cue": shown.cue.replace("_", " "),
     }

@@ -53,13 +53,12 @@
     at("unkept").hidden = kept;
   };
   const item = () => sheet.items[state.place];
-  const answer = () => (state.answers[item().id] ??= { band: null, effect: "", ratings: {}, remark: "", cannot_judge: false });
+  const answer = () => (state.answers[item().id] ??= { effect: "", ratings: {}, remark: "", cannot_judge: false });
   const gaps = (one, given) => {
     if (!given) return ["everything"];
     if (given.cannot_judge) return [];
     const open = sheet.criteria.filter((c) => given.ratings[c.name] === undefined).map((c) => c.title);
     if (one.cue && !given.effect) open.unshift("what happens without the cue");
-    if (given.band === null) return ["which score the model gave"];
     return open;
   };
   const isDone = (one) => gaps(one, state.answers[one.id]).length === 0;
@@ -72,7 +71,7 @@
     at("progress").textContent = done + " of " + sheet.items.length + " done" + (left ? ", about " + left + " min to go" : "");
   };
 
-  const choice = (group, value, label, small, chosen, change) => {
+  const choice = (group, value, label, chosen, change) => {
     const outer = document.createElement("label");
     const input = document.createElement("input");
     input.type = "radio";
@@ -81,15 +80,10 @@
     input.checked = chosen;
     input.addEventListener("change", () => change(value));
     outer.append(input, label);
-    if (small) {
-      const lines = document.createElement("small");
-      lines.textContent = small;
-      outer.append(lines);
-    }
     return outer;
   };
 
-  const questions = () => [at("simulate"), ...(at("revealed").hidden ? [] : [at("imagine"), ...at("criteria").children])].filter((q) => !q.hidden && !q.disabled);
+  const questions = () => [at("imagine"), ...at("criteria").children].filter((q) => !q.hidden);
   const unanswered = () => questions().find((q) => !q.querySelector(":checked"));
   const mark = () => {
     const focused = questions().find((q) => q.contains(document.activeElement));
@@ -117,16 +111,7 @@
   };
   const start = () => at("video").play().catch(() => {}); // where the browser waits for a click, the juror plays it
 
-  const reveal = () => {
-    const one = item(), given = answer();
-    at("simulate").disabled = given.band !== null;
-    at("revealed").hidden = given.band === null;
-    at("pass").setAttribute("aria-pressed", String(given.cannot_judge));
-    at("imagine").hidden = !one.cue;
-    // A prediction may look like the limit of two bands, so its band is said.
-    at("predicted").textContent = "What the model predicted: " + sheet.bands[one.band].name;
-    [...at("bands").children].forEach((label, number) => label.classList.toggle("predicted", given.band !== null && number === one.band));
-  };
+  const showPass = () => at("pass").setAttribute("aria-pressed", String(answer().cannot_judge));
 
   const show = () => {
     at("welcome").hidden = true;
@@ -142,12 +127,6 @@
     at("text").textContent = one.text;
     at("image").hidden = !one.image;
     if (one.image) at("image").src = one.image; else at("image").removeAttribute("src");
-    at("bands").replaceChildren(...sheet.bands.map((band, number) =>
-      choice("band", number, (number + 1) + " · " + band.name, band.range, given.band === number, (value) => {
-        change((a) => { a.band = value; });
-        reveal();
-        mark();
-      })));
     at("values").replaceChildren(...one.values.map((value, number) => {
       const row = document.createElement("li"), cell = document.createElement("span"), meter = document.createElement("meter"), target = sheet.targets[number];
       cell.textContent = value.toFixed(2);
@@ -157,9 +136,10 @@
       row.append(target.title, cell, meter);
       return row;
     }));
+    at("imagine").hidden = !one.cue;
     at("imagine-question").textContent = "Without “" + one.cue + "”, the score would be …";
     at("effects").replaceChildren(...EFFECTS.map(([value, label], number) =>
-      choice("effect", value, (number + 1) + " · " + label, "", given.effect === value, (chosen) => { change((a) => { a.effect = chosen; }); mark(); })));
+      choice("effect", value, (number + 1) + " · " + label, given.effect === value, (chosen) => { change((a) => { a.effect = chosen; }); mark(); })));
     at("criteria").replaceChildren(...sheet.criteria.map((criterion) => {
       const field = document.createElement("fieldset"), legend = document.createElement("legend"), hint = document.createElement("span"), row = document.createElement("div"), anchors = document.createElement("p");
       legend.append(criterion.title + " ");
@@ -169,14 +149,14 @@
       field.className = "row";
       row.className = "choices";
       for (let value = sheet.lowest; value <= sheet.highest; value++)
-        row.append(choice(criterion.name, value, String(value), "", given.ratings[criterion.name] === value, (chosen) => { change((a) => { a.ratings[criterion.name] = chosen; }); mark(); }));
+        row.append(choice(criterion.name, value, String(value), given.ratings[criterion.name] === value, (chosen) => { change((a) => { a.ratings[criterion.name] = chosen; }); mark(); }));
       anchors.className = "anchors";
       anchors.textContent = criterion.anchors.map((a) => a.value + ": " + a.text).join("; ");
       field.append(legend, row, anchors);
       return field;
     }));
     at("remark").value = given.remark;
-    reveal();
+    showPass();
     at("item-title").focus();
     mark();
     scrollTo(0, 0);
@@ -206,7 +186,7 @@
     state.pace = state.pace ? 0.9 * state.pace + 0.1 * seconds : seconds;
     go(state.place + 1);
   };
-  const pass = () => { change((a) => { a.cannot_judge = !a.cannot_judge; }); reveal(); };
+  const pass = () => { change((a) => { a.cannot_judge = !a.cannot_judge; }); showPass(); };
 
   // Takes back the last rating that was given, so that one slip of a finger needs no mouse.
   const undo = () => {

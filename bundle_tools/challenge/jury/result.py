@@ -64,8 +64,6 @@ class Placed:
     """Mean of the ranks by measured band and by the jury."""
     place: int
     """Final place; shared if only an extra juror could decide."""
-    simulated: float
-    """Share of the jurors' guesses of the predicted band that were right; NaN without any."""
     imagined: float
     """Share of right answers about what happens without a cue; NaN without any."""
     passed: int
@@ -73,7 +71,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Result:
     """The result of a jury."""
 
     placed: tuple[Placed, ...]
@@ -84,7 +82,7 @@ class Verdict:
     """Names of finalists between whom an extra juror has to decide."""
 
 
-def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
+def evaluate(panel: Panel, key: Key, rules: Rules) -> Result:
     """Compute the result from the jurors who count.
 
     Each juror's ratings are standardised over the genuine items, criterion by criterion. A team's value is its effect
@@ -135,7 +133,6 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
             measured_band=team.band,
             mean_rank=float(mean_ranks[at]),
             place=order[at],
-            simulated=_share(counting.simulated[:, :, at]),
             imagined=_share(counting.imagined[:, :, at]),
             passed=int(counting.passed[:, :, at].sum()),
         )
@@ -144,7 +141,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     tied = tuple(team.name for at, team in enumerate(key.teams) if order.count(order[at]) > 1)
     ranked = tuple(sorted(placed, key=lambda one: (one.place, one.letter)))
     seen = np.where(counting.missing[None, :, :, None], np.nan, ratings)  # jurors were not asked about these
-    return Verdict(ranked, _agreement(seen, rules), tied)
+    return Result(ranked, _agreement(seen, rules), tied)
 
 
 def standardised(ratings: Array) -> Array:

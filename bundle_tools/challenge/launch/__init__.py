@@ -1,1 +1,0 @@
-"""Facts about the event that only organisers know, checked before it begins; metadata of the public data."""
