@@ -14,8 +14,9 @@ from cuereader.wording import tell
 if TYPE_CHECKING:  # the starting kit's types: for editors and type checkers
     from pathlib import Path
 
-    from contract import Clip, Explanation
     from cuereader.features import Reading
+
+    from contract import Clip, Explanation
 
 
 class Model:

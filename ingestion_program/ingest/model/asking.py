@@ -58,10 +58,8 @@ def ask_prediction(
         asked.problems += found
 
 
-def ask_explanation(
-    model: ModelProcess, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult
-) -> None:
-    """Ask for the explanation of the prediction in `asked`, of the clip that was predicted last; a failure leaves it None and adds a problem.
+def ask_explanation(model: ModelProcess, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult) -> None:
+    """Ask to explain the prediction in `asked`, of the last clip; a failure leaves it None and adds a problem.
 
     Raises
     ------

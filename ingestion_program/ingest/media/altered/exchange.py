@@ -141,7 +141,8 @@ def _nearest_parts(parts: tuple[Part, ...], height: int, width: int) -> npt.NDAr
     """Return the number of the part that each pixel is nearest to, shape (height, width)."""
     outside = (1 - part.mask(height, width).view(np.uint8) for part in parts)
     away = [cv2.distanceTransform(one, cv2.DIST_L2, 5) for one in outside]
-    return np.argmin(away, axis=0).astype(np.uint8)
+    nearest: npt.NDArray[np.uint8] = np.argmin(away, axis=0).astype(np.uint8)
+    return nearest
 
 
 def _slope(mask: Mask, start: float, end: float) -> Shares:
