@@ -140,7 +140,12 @@ class ClaimReader:
             and not conceded
             and (
                 any(item.kind == "reference" for item in part)
-                or (continued and (part[0] in marks or (part[0].kind in _BREAKS and part[1] in marks)))
+                or (
+                    continued
+                    and (
+                        part[0] in marks or (part[0].kind in _BREAKS and (part[1] in marks or part[1].kind == "result"))
+                    )
+                )
             )
         ):
             own, sign = self._cues, 0 if self._tested else sign  # "we hid the smile. This lowered it"
@@ -221,9 +226,10 @@ def _parts(sentence: Sequence[Item]) -> Iterator[Sequence[Item]]:
             yield sentence[start:place]
             start = place
     for place in range(max(start, marks[-1] if marks else 0) + 1, len(sentence)):
-        kinds = {item.kind for item in sentence[place:]}
-        aside = sentence[place].kind == "comma" and ("negation" in kinds or "cue" not in kinds)
-        if sentence[place].kind == "contrast" or aside:  # ", but the clothes did not matter", ", as hiding it shows"
+        rest = sentence[place:]
+        listed = len(rest) > 1 and rest[1].kind == "target"  # "raised openness, extraversion and agreeableness"
+        aside = rest[0].kind == "comma" and (_denied(rest) or not (listed or any(item.kind == "cue" for item in rest)))
+        if rest[0].kind == "contrast" or aside:  # ", but the clothes did not matter", ", as hiding it shows"
             yield sentence[start:place]
             start = place
     if sentence[start:]:
@@ -236,7 +242,8 @@ def _marks(items: Sequence[Item]) -> list[Item]:
     for item, after in zip(items, (*items[1:], None), strict=True):
         describes = after is not None and after.start == item.end and after.kind == "cue"
         direct = item.kind in ("effect", "level") and (item.meaning.value == "sign" or not describes)
-        seems = item.kind == "indicate" and after is not None and after.kind == "target" and after.meaning.weak
+        target = after if item.kind == "indicate" and after is not None and after.kind == "target" else None
+        seems = target is not None and (target.meaning.weak or item.text in ("more", "less"))
         if direct or seems:
             found.append(item)
     return found
