@@ -45,8 +45,6 @@ LARGEST_KEY = 1 << 60
 """The largest numeric key of a dict, and index of the memo; integers up to this have distinct hashes."""
 LONGEST_WORD = 512
 """The most bytes of a number or a name written as a line."""
-MOST_BITS = 128
-"""The most bits of an integer."""
 TYPE_CODE = re.compile(r"[<>|]?(b1|[iu][1248]|f[248])")
 PLAIN_TYPES = [
     (version, order, None, None, None, -1, -1, 0, *more) for version, more in ((3, ()), (4, (None,))) for order in "<>|"
@@ -331,7 +329,7 @@ class _DataUnpickler(pickle._Unpickler):
         match value:
             case OldString():
                 return value.text
-            case int() if value.bit_length() > MOST_BITS:
+            case int() if value.bit_length() > 128:
                 raise PickleRefused(f"a whole number of {value.bit_length()} bits")
             case None | int() | float() | str() | bytes():
                 return value
