@@ -42,7 +42,7 @@ Run it on a server
 Decide who wins
   jury make | score                                pages for a blind jury; its result
   coopetition RUN RUN ...                          who built on whom, and how useful that was
-  convert SOURCE --out DIR                         a run as the files of 2017, or those as records
+  convert SOURCE --out DIR                         the files of 2017 as records
 
 SUBMISSION is a folder with model.py, or its zip; RUN a folder of `bundle run`. `bundle COMMAND --help` has an example
 and all options; `bundle --version` prints the version.

@@ -1,13 +1,10 @@
-"""`bundle convert`: from a run's records to the files of 2017, and back."""
+"""`bundle convert`: from the files of 2017 to this challenge's records."""
 
 import argparse
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.runs import find_runs
-from bundle_tools.challenge.convert.from_2017 import write_records
-from bundle_tools.challenge.convert.names import read_names
-from bundle_tools.challenge.convert.to_2017 import write_2017
+from bundle_tools.challenge.convert import read_names, write_records
 from bundle_tools.cli.options import add_command, add_path
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -16,13 +13,11 @@ from bundle_tools.errors import BundleError
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     convert = add_command(
-        commands, "convert", "Turn a run into the files of 2017, or those into records.",
-        "runs/cue_reader-practice --out files_2017",
+        commands, "convert", "Turn the files of 2017 into this challenge's records.",
+        "files_2017 --out records --target neuroticism=emotional_stability",
     )  # fmt: skip
-    add_path(convert, "source", "SOURCE",
-             what="a folder of `bundle run` or an output of ingestion; or a folder with prediction.pkl")  # fmt: skip
+    add_path(convert, "source", "SOURCE", what="a folder with prediction.pkl, and perhaps description.pkl")
     add_path(convert, "--out", "DIR", "a folder that is empty or does not exist yet", required=True)
-    convert.add_argument("--light", action="store_true", help="leave out pictures, to look at the format of the files")
     add_path(convert, "--aliases", "FILE", "a table clip_id,name with the older names of clips")
     convert.add_argument(
         "--target", metavar="OLDER=OWN", action="append", default=[],
@@ -41,19 +36,12 @@ def _convert(arguments: argparse.Namespace) -> int:
     out.parent.mkdir(parents=True, exist_ok=True)
     # Written elsewhere and moved, so that it is never incomplete.
     with tempfile.TemporaryDirectory(prefix=".convert-", dir=out.parent) as scratch, progress_bar("clips") as progress:
-        made = Path(scratch) / "made"
-        made.mkdir()
-        if any(source.glob("prediction*.pkl")):
-            names = names.reversed()
-            clips = write_records(source, made, names, progress)
-        else:
-            [run, *others] = find_runs([source], Path(scratch))
-            if others:
-                raise BundleError(f"{source}: holds several submissions. Name the folder of one of them.")
-            clips = write_2017(run.folder, made, names, light=arguments.light, progress=progress)
+        records = Path(scratch) / "records"
+        records.mkdir()
+        clips = write_records(source, records, names, progress)
         if out.exists():
             out.rmdir()
-        made.rename(out)
+        records.rename(out)
     say(f"{len(clips)} clips: {', '.join(sorted(path.name for path in out.iterdir()))} in {out}")
     if unused := sorted(names.clips.keys() - set(clips)):
         say(f"--aliases {arguments.aliases}: {len(unused)} names match no clip: {', '.join(unused)}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_process.loading import LoadFailure
-from model_process.results.stand_ins import PickleRefused
+from model_process.results.pickles import PickleRefused
 
 FIX = "write the files as docs/results_2017.md shows; test at home with `kit.py run` of the starting kit"
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from model_process.results.content import Content, Unreadable, read_numbers, readable
-from model_process.results.pickles import Stored, StoredArray, read_pickle
-from model_process.results.stand_ins import as_text
+from model_process.results.pickles import PickledArray, read_pickle
 
 PREDICTIONS = "a pickle of {target: {clip: number}}"
 EXPLANATIONS = "a pickle of {clip: (text, picture or None)}"
@@ -23,7 +22,7 @@ ORDER = re.compile(r"^\s*pictures\s*[:=]\s*(rgb|bgr)\s*$", re.IGNORECASE | re.MU
 
 
 def read_coopetition(predictions: Path, explanations: Path | None) -> Content:
-    """Open both pickles; pictures stay in the file until they are needed.
+    """Open both pickles; pictures become arrays when they are needed.
 
     Raises Unreadable when a file is not a pickle of plain data, or has another structure.
     """
@@ -65,7 +64,7 @@ def _parts(entry: object) -> tuple[Any, Any]:
 
 
 def _explain(entry: object, *, bgr: bool) -> dict[str, Any]:
-    text, image = (part.read() if isinstance(part, Stored | StoredArray) else part for part in _parts(entry))
+    text, image = (part.read() if isinstance(part, PickledArray) else part for part in _parts(entry))
     if bgr and isinstance(image, np.ndarray) and image.shape[2:] == (3,):
         image = image[:, :, ::-1]
-    return {"text": as_text(text), "image": image}
+    return {"text": text, "image": image}

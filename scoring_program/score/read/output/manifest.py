@@ -157,7 +157,7 @@ def is_regular(root: Path, name: str) -> bool:
     return True
 
 
-def why_unread(root: Path, name: str) -> str:
+def _why_unread(root: Path, name: str) -> str:
     """Say why a file of the results is not read; an empty text if it may be."""
     if not _SAFE_PATH.fullmatch(name):
         return "an unsafe path"
@@ -170,7 +170,7 @@ def why_unread(root: Path, name: str) -> str:
 
 def _mismatch(root: Path, name: str, entry: dict[str, Any]) -> str:
     """Say what is wrong with a listed file; an empty text when nothing is."""
-    if found := why_unread(root, name):
+    if found := _why_unread(root, name):
         return found
     path = root / name
     size = path.stat().st_size
