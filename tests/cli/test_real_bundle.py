@@ -18,11 +18,11 @@ from bundle_tools.challenge.build import TOP_LEVEL, Options, build
 from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.rules import program_settings
 from bundle_tools.challenge.rules.clips import altered, files
 from bundle_tools.challenge.rules.clips.data import check_data
 from bundle_tools.challenge.rules.clips.misplaced import check_misplaced
 from bundle_tools.challenge.rules.clips.video import describe
-from bundle_tools.challenge.rules.programs import asking
 from bundle_tools.challenge.rules.programs.models import check_models
 from bundle_tools.challenge.rules.settings.refused import check_settings
 from bundle_tools.challenge.rules.settings.registry import check_registry
@@ -289,7 +289,7 @@ def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
     monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
     ask = telling(("explanation", "Explanation score", "desc", 2), ("failed_clips", "Failed clips", "asc", 0))
-    monkeypatch.setattr(asking, "_ask", ask)
+    monkeypatch.setattr(program_settings, "_ask", ask)
     draft, _ = read(ROOT, folder=True)
     assert draft is not None
     board = draft.content["leaderboards"][0]

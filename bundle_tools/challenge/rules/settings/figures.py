@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bundle_tools.challenge.figures.pages import look_through
-from bundle_tools.challenge.rules.settings.registry import told_by_programs
+from bundle_tools.challenge.rules.program_settings import scoring_settings
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
@@ -11,7 +11,7 @@ from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
 
 def check_figures(draft: Draft) -> Iterator[Finding]:
     """Find figures that are stale, and marks that cannot be filled."""
-    if not draft.folder and None in told_by_programs(draft).values():
+    if not draft.folder and None in scoring_settings(draft).values():
         return  # the program was not asked, which is reported elsewhere; nothing can be compared
     reasons: dict[str, list[tuple[str, str]]] = {}
     for page in look_through(draft):

@@ -6,7 +6,7 @@ from typing import Any
 
 from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
 from bundle_tools.challenge.rules.clips.tables import read_labels
-from bundle_tools.challenge.rules.settings.registry import told_by_programs
+from bundle_tools.challenge.rules.program_settings import scoring_settings
 from bundle_tools.codabench.rules.dataset import find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
@@ -14,7 +14,7 @@ from bundle_tools.codabench.rules.findings import Finding
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
     """State how much one participant's submissions reveal of hidden labels, and warn if exploiting it pays."""
-    told = told_by_programs(draft)
+    told = scoring_settings(draft)
     for task in draft.keys.tasks:
         known, data = told.get(task.place), find(draft, task.reference_data)
         # An unbounded score has infinitely many values; a program without these fields is not this project's.

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from bundle_tools.challenge.rules.clips.tables import SETTINGS
-from bundle_tools.challenge.rules.programs.asking import Answer, Refusal, ask_programs
-from bundle_tools.challenge.rules.programs.questions import INGESTION, SCORING
+from bundle_tools.challenge.rules.program_settings import DATA, ProgramSettings, Refusal, program_settings
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 
@@ -17,22 +16,23 @@ MOST_TOLD = 5
 def check_settings(draft: Draft) -> Iterator[Finding]:
     """Ask both programs to read the data of each task; foreign programs are skipped."""
     tasks = {task.place: task for task in draft.keys.tasks}
-    for question in (INGESTION, SCORING):
-        for place, answer in ask_programs(draft, question).items():
-            where = draft.at(*place, question.program)
+    for program, data in DATA.items():
+        title = program.replace("_", " ")
+        for place, answer in program_settings(draft, program).items():
+            where = draft.at(*place, program)
             if answer is None:
-                what = f"The {question.title} is not the one of this checkout, so it was not run on its data."
+                what = f"The {title} is not the one of this checkout, so it was not run on its data."
                 effect = "This check would run foreign code on this machine."
                 fix = "Unpack the zip and check the folder if you trust it."
                 yield Finding("program-unasked", "note", where, what, effect, fix)
                 continue
-            yield from _refused(str(getattr(tasks[place], question.data)), answer)
+            yield from _refused(str(getattr(tasks[place], data)), answer)
             if answer.problem:
-                what = f"The {question.title} cannot read its settings: {answer.problem}"
+                what = f"The {title} cannot read its settings: {answer.problem}"
                 yield Finding("settings-unread", "error", where, what, FAILS_LATER, "Run it: `bundle run`.")
 
 
-def _refused(folder: str, answer: Answer) -> Iterator[Finding]:
+def _refused(folder: str, answer: ProgramSettings) -> Iterator[Finding]:
     of_data, told = Counter(refusal.code for refusal in answer.of_data), Counter[str]()
     for refusal in answer.of_settings:
         where = f"{PurePosixPath(folder) / SETTINGS}{refusal.where.removeprefix(SETTINGS)}"

@@ -1,33 +1,16 @@
 """The leaderboard's columns against the scoring program's own registry of score columns."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from bundle_tools.challenge.rules.programs.asking import Answer, ask_programs
-from bundle_tools.challenge.rules.programs.questions import SCORING
-from bundle_tools.codabench.keys import Place
+from bundle_tools.challenge.rules.program_settings import scoring_settings
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 
 
-@dataclass(frozen=True)
-class RegistryAnswer:
-    """A scoring program's answer about its columns, with the settings of one task."""
-
-    columns: Sequence[dict[str, Any]]
-    """Fields of its score columns, in the order of the registry."""
-    settings: dict[str, Any]
-    """The settings of the reference data as the program reads them, with defaults."""
-    constants: dict[str, Any] = field(default_factory=dict)
-    """Constants of the program, by name: `CONSTANTS` of the question."""
-    problem: str = ""
-    """Why there is no answer; empty if there is one."""
-
-
 def check_registry(draft: Draft) -> Iterator[Finding]:
     """Compare keys, titles, directions and decimals; programs without a registry are skipped."""
-    for told in told_by_programs(draft).values():
+    for told in scoring_settings(draft).values():
         if told is not None and not told.problem:
             yield from _compare(draft, told.columns)
             yield from _check_primary(draft, told.columns)
@@ -36,7 +19,7 @@ def check_registry(draft: Draft) -> Iterator[Finding]:
 
 def check_revealed(draft: Draft) -> Iterator[Finding]:
     """Find hidden columns that scores.json shows; columns of missing ratings are not secret."""
-    told = next((told for told in told_by_programs(draft).values() if told is not None), None)
+    told = next((told for told in scoring_settings(draft).values() if told is not None), None)
     empty = {column["key"] for column in (told.columns if told else ()) if column.get("of_people")}
     hidden = [column for column in draft.keys.columns if column.hidden and column.key not in empty]
     for phase in draft.keys.phases if hidden else ():
@@ -45,15 +28,6 @@ def check_revealed(draft: Draft) -> Iterator[Finding]:
             effect = "Participants can read the hidden scores in scores.json."
             where = draft.at(*phase.place)
             yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
-
-
-def told_by_programs(draft: Draft) -> dict[Place, RegistryAnswer | None]:
-    """Ask the scoring programs that have a registry.
-
-    Returns place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
-    """
-    answers = ask_programs(draft, SCORING)
-    return {place: None if answer is None else _told(answer) for place, answer in answers.items()}
 
 
 def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
@@ -103,11 +77,3 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
     if [key for key in declared if key in known] != [key for key in known if key in declared]:
         what = "The columns are not in the order of the scoring program."
         yield Finding("columns-order", "note", board, what, "Pages and report show a different order.", "Reorder them.")
-
-
-def _told(answer: Answer) -> RegistryAnswer:
-    return (
-        RegistryAnswer(**answer.told)
-        if answer.told
-        else RegistryAnswer((), {}, problem=answer.problem or "task.yaml has mistakes.")
-    )
