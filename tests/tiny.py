@@ -11,10 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from bundle_tools.challenge.rules import program_settings
-from bundle_tools.challenge.rules.clips import files, video
-from bundle_tools.challenge.rules.clips.video import Video, describe
+from bundle_tools.challenge.rules import clips, program_settings, video
 from bundle_tools.challenge.rules.program_settings import ProgramSettings
+from bundle_tools.challenge.rules.video import Video, describe
 from bundle_tools.codabench.rules import clock
 from bundle_tools.codabench.rules.document import Draft, read
 from tests import warm
@@ -173,7 +172,7 @@ def decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
             _DESCRIBED[digest] = describe(content)
         return _DESCRIBED[digest]
 
-    monkeypatch.setattr(files, "count_frames", decoded)
+    monkeypatch.setattr(clips, "count_frames", decoded)
     monkeypatch.setattr(video, "describe", described)
 
 

@@ -18,14 +18,11 @@ from bundle_tools.challenge.build import TOP_LEVEL, Options, build
 from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.challenge.rules import program_settings
-from bundle_tools.challenge.rules.clips import altered, files
-from bundle_tools.challenge.rules.clips.data import check_data
-from bundle_tools.challenge.rules.clips.misplaced import check_misplaced
-from bundle_tools.challenge.rules.clips.video import describe
-from bundle_tools.challenge.rules.programs.models import check_models
-from bundle_tools.challenge.rules.settings.refused import check_settings
-from bundle_tools.challenge.rules.settings.registry import check_registry
+from bundle_tools.challenge.rules import clips, program_settings
+from bundle_tools.challenge.rules.clips import check_data
+from bundle_tools.challenge.rules.programs import check_models, check_registry, check_settings
+from bundle_tools.challenge.rules.reference import check_misplaced
+from bundle_tools.challenge.rules.video import describe
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules import Rule
@@ -67,8 +64,8 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_the_folders_are_valid_and_zip_to_little(by_hand: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clips and exchanges are the listed ones by their SHA-256; nothing is decoded."""
-    monkeypatch.setattr(files, "count_frames", lambda content: (describe(content).packets, None))
-    monkeypatch.setattr(altered, "_outside", lambda *_: 0.0)
+    monkeypatch.setattr(clips, "count_frames", lambda content: (describe(content).packets, None))
+    monkeypatch.setattr(clips, "_outside", lambda *_: 0.0)
     # The committed final set is a demonstration, which guide and checker say: it is too small to rank.
     assert {finding.code for finding in check(ROOT)} <= {"junk", "ranks-few", "labels-told"}
     assert check_zip(by_hand) == []

@@ -19,7 +19,7 @@ from typing import Any
 
 from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
 from bundle_tools.challenge.rules import program_readers
-from bundle_tools.challenge.rules.clips.tables import SETTINGS
+from bundle_tools.challenge.rules.tables import SETTINGS
 from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.keys import Place

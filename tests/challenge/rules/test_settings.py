@@ -20,7 +20,7 @@ import yaml
 
 from bundle_tools.challenge.rules import program_settings
 from bundle_tools.challenge.rules.program_settings import scoring_settings
-from bundle_tools.challenge.rules.settings.refused import check_settings
+from bundle_tools.challenge.rules.programs import check_settings
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT

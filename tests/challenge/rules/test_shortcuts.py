@@ -15,10 +15,10 @@ import yaml
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from bundle_tools.challenge.rules.clips import files, shortcuts
-from bundle_tools.challenge.rules.clips.data import check_data
-from bundle_tools.challenge.rules.clips.shortcuts import ERROR_P, WARNING_P, associate, check_shortcuts
-from bundle_tools.challenge.rules.clips.video import describe_file
+from bundle_tools.challenge.rules import clips, shortcuts
+from bundle_tools.challenge.rules.clips import check_data
+from bundle_tools.challenge.rules.shortcuts import ERROR_P, WARNING_P, associate, check_shortcuts
+from bundle_tools.challenge.rules.video import describe_file
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
@@ -276,7 +276,7 @@ def test_a_clip_unlike_the_others_is_noted(tiny: Path, code: str, severity: str,
 
 
 def test_a_frame_that_never_comes_out_is_found(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "count_frames", lambda _: (9, None))
+    monkeypatch.setattr(clips, "count_frames", lambda _: (9, None))
     found = data_findings(write_set(tiny, lambda _: pad(PLAIN)))
     assert {finding.code for finding in found} == {"clip-frames"}
     assert "claims 10 frames, holds 10, and 9 can be decoded" in found[0].what

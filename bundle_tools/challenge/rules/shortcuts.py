@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.rules.clips.tables import read_clips, read_copies, read_json, read_labels
-from bundle_tools.challenge.rules.clips.video import UnreadableVideo, describe_file
+from bundle_tools.challenge.rules.tables import read_clips, read_copies, read_json, read_labels
+from bundle_tools.challenge.rules.video import UnreadableVideo, describe_file
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, Severity

@@ -1,0 +1,310 @@
+"""Rules about secrets: no file that participants or models can open gives away labels, clips, people or the seal key.
+
+Files are searched for hidden content, for ids of clips and for values of labels, also inside zips.
+A task whose own report shows the true values hides nothing. Bundles of other formats name the same ids in many places,
+so there only whole files, and ids together with their values, count. docs/security.md lists what is not searched.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from bundle_tools.challenge.rules.answers import (
+    Answers,
+    Text,
+    hidden_answers,
+    holds_labels_in_order,
+    is_public,
+    labelled_clips,
+    named_ids,
+    numbers_of_clip,
+    read_text,
+)
+from bundle_tools.challenge.rules.inside import File, Unopened, look_inside
+from bundle_tools.challenge.rules.program_settings import SEAL
+from bundle_tools.challenge.rules.tables import LABELS, SETTINGS, read_clips, read_labels
+from bundle_tools.codabench.rules.dataset import Dataset, find, opened
+from bundle_tools.codabench.rules.document import FILE, Draft
+from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
+
+# Files that are the same in every folder and reveal nothing.
+NEUTRAL = ("readme", "license", "licence", "notice", ".git", "__init__", "metadata")
+KNOWN = "Anybody who opens it knows the answers."
+# Shorter texts are not compared with normalised white space.
+SHORTEST_TEXT = 16
+# A shorter source id, such as 7, occurs in other words by chance.
+SHORTEST_SOURCE = 4
+Audience = Literal["participants", "models", "scoring"]
+PROGRAMS = ("ingestion_program", "scoring_program")
+# A shorter text could occur in a file by chance.
+SHORTEST_KEY = 16
+# The format that both programs accept, apart from surrounding white space.
+KEY = re.compile(rb"[0-9a-f]{64}")
+EFFECT = "Anybody with the key can forge a run that scoring accepts."
+FIX = "Delete it there, and make a new key: `bundle build --new-key`."
+
+
+@dataclass(frozen=True)
+class Place:
+    """One folder, zip or page of the bundle."""
+
+    name: str
+    """Name in competition.yaml."""
+    audience: Audience
+    """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
+    data: Dataset
+    page: str = ""
+    """The only file that counts, if the place is a page; else empty."""
+
+    def files(self, unopened: list[Unopened]) -> Iterator[File]:
+        """Yield its files, also those in archives; what cannot be opened goes to `unopened`."""
+        if self.page:
+            yield File(self.page, self.data.read(self.page))
+        else:
+            yield from look_inside(self.data, unopened)
+
+    def at(self, name: str) -> str:
+        """Return the path of one of its files inside the bundle."""
+        return name if self.page else str(PurePosixPath(self.name) / name)
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """All secrets of a bundle."""
+
+    files: dict[str, str]
+    """SHA-256 of a reference file, or of its words -> its path."""
+    answers: list[Answers]
+    """The labels of each task that hides them."""
+    keys: set[bytes]
+    """The seal keys of the programs."""
+    programs: set[str]
+    """Names of the places that are programs."""
+
+
+def check_leaks(draft: Draft) -> Iterator[Finding]:
+    """Compare all open files with the reference data, the hidden clips and the seal keys."""
+    yield from check_seals(draft)
+    unopened: list[Unopened] = []
+    programs = opened(draft, *PROGRAMS)
+    secrets = Secrets(_reference_files(draft), hidden_answers(draft), seal_keys(programs.values()), set(programs))
+    for place in places(draft):
+        unopened.clear()
+        names = [] if place.page else place.data.names(junk=True)
+        clips: list[str] = []
+        for file in place.files(unopened):
+            names.append(file.name)
+            yield from check_key_in(place, file, secrets.keys, secrets.programs)
+            text = read_text(file) if secrets.files or secrets.answers else None
+            yield from _check_copies(place, file, text, secrets)
+            if text is not None:
+                yield from _check_text(place, text, secrets)
+                own = [answers for answers in secrets.answers if answers.inputs == place.name]
+                clips += [line for answers in own if (line := numbers_of_clip(file, text, answers))]
+        yield from _check_text(place, Text("the file names", "\n".join(dict.fromkeys(names))), secrets)
+        yield from _check_text(place, Text("the content of the clips", "\n".join(clips)), secrets)
+        yield from (_cannot_open(place, problem) for problem in unopened)
+    yield from _check_reference_seals(draft, secrets)
+
+
+def _reference_files(draft: Draft) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for folder, reference in opened(draft, "reference_data").items():
+        for file in () if is_public(reference) else look_inside(reference, []):
+            if not PurePosixPath(file.name).name.lower().startswith(NEUTRAL):
+                found |= dict.fromkeys(_digests(file, read_text(file)), str(PurePosixPath(folder) / file.name))
+    return found
+
+
+def _digests(file: File, text: Text | None) -> list[str]:
+    """Hash the content, and just its words, so that line endings, indentation or a byte order mark hide nothing."""
+    words = "" if text is None or text.binary else " ".join(text.text.split())
+    spoken = [hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()] if len(words) >= SHORTEST_TEXT else []
+    return [file.sha256, *spoken]
+
+
+def _check_copies(place: Place, file: File, text: Text | None, secrets: Secrets) -> Iterator[Finding]:
+    if place.audience == "scoring":
+        return
+    copied = next((secrets.files[digest] for digest in _digests(file, text) if digest in secrets.files), None)
+    if copied is not None:
+        what = f"{place.at(file.name)} has the same content as {copied}."
+        yield Finding("leak", "error", place.name, what, KNOWN, "Delete it there.")
+    for answers in secrets.answers:
+        clip = answers.clips.get(file.sha256) or answers.starts.get(file.start_of_clip or "none")
+        if clip is not None and place.name != answers.inputs:
+            what = f"{place.at(file.name)} is the clip {clip} of {answers.inputs}, whose labels are hidden."
+            effect = "Participants can train on it, or collect its labels, before the phase begins."
+            yield Finding("leak-clip", "error", place.name, what, effect, "Use other clips there.")
+
+
+def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]:
+    for answers in secrets.answers:
+        path = place.at(text.name)
+        if answers.ours and place.audience == "participants" and place.name != answers.inputs:
+            named = sorted(named_ids(text.text, answers.telling_ids))
+            if named:
+                what = f"{path} names {len(named)} clips of {answers.place}, such as {named[0]}."
+                effect = "Participants see which clips are hidden, and what the file says about them."
+                yield Finding("leak-id", "error", place.name, what, effect, "Delete the file, or make it again.")
+        labelled = sorted(labelled_clips(text.text, answers))
+        if labelled:
+            clips = f"{len(labelled)} clips of {answers.place}"
+            what = f"{path} shows {clips} beside their {answers.what}, such as {labelled[0]}."
+        elif holds_labels_in_order(text, answers):
+            what = f"{path} holds {answers.what} of {answers.place} one after the other."
+        else:
+            continue
+        if place.audience == "scoring":
+            effect, fix = "They become public when the programs do.", "Keep them only in the reference data."
+            yield Finding("leak-labels", "warning", place.name, what, effect, fix)
+        else:
+            yield Finding("leak-labels", "error", place.name, what, KNOWN, "Delete them there.")
+
+
+def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
+    """Look for zip bombs, and for the key in the reference data, too, because older servers protected them weakly."""
+    unopened: list[Unopened] = []
+    for folder, reference in opened(draft, "reference_data").items():
+        place = Place(folder, "scoring", reference)
+        unopened.clear()
+        for file in place.files(unopened):
+            yield from check_key_in(place, file, secrets.keys, secrets.programs)
+        yield from (_cannot_open(place, problem) for problem in unopened if problem.bomb)
+
+
+def _cannot_open(place: Place, problem: Unopened) -> Finding:
+    what = f"{place.at(problem.name)}: {problem.reason}."
+    if problem.bomb:
+        effect, fix = "Unpacking it would fill a disk.", "Check its contents."
+        return Finding("archive-bomb", "error", place.name, what, effect, fix)
+    effect, fix = "It was not searched for answers.", "Make sure that it contains none."
+    return Finding("archive-unopened", "note", place.name, what, effect, fix)
+
+
+def check_identities(draft: Draft) -> Iterator[Finding]:
+    """Find source videos that a hidden task shares with another set, and clips that name their source."""
+    seen: dict[str, tuple[set[str], bool]] = {}
+    for task in draft.keys.tasks:
+        given, wanted = find(draft, task.input_data), find(draft, task.reference_data)
+        place = str(task.reference_data)
+        if wanted is None or place in seen or not {SETTINGS, LABELS} <= set(wanted.names()):
+            continue
+        sources = read_labels(wanted).sources
+        seen[place] = set(sources.values()), not is_public(wanted)
+        if given is not None:
+            yield from _check_names(str(task.input_data), given, sources)
+            yield from _check_transcripts(str(task.input_data), given, sources)
+    for place, data in opened(draft, "public_data").items():
+        if LABELS in data.names() and data.text(LABELS).startswith("clip_id,source_id,"):
+            seen[place] = set(read_labels(data).sources.values()), False
+    yield from _check_siblings(seen)
+
+
+def _check_siblings(sets: dict[str, tuple[set[str], bool]]) -> Iterator[Finding]:
+    places = list(sets)
+    for at, first in enumerate(places):
+        for second in places[at + 1 :]:
+            shared = sorted(sets[first][0] & sets[second][0])
+            if shared and (sets[first][1] or sets[second][1]):
+                what = f"{len(shared)} sources are in both {first} and {second}, such as {shared[0]}."
+                # In the 2017 data the mean label of sibling clips alone reached accuracy 0.911, the winner 0.919.
+                effect = "A model that recognises a person can look up the labels of their other clips."
+                fix = "Split by source, or number the sources of each set differently."
+                yield Finding("data-siblings", "warning", second, what, effect, fix)
+
+
+def _check_names(place: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
+    telling = [
+        clip
+        for clip, file, _ in read_clips(data)
+        if len(sources.get(clip, "")) >= SHORTEST_SOURCE and sources[clip] != clip and sources[clip] in f"{clip} {file}"
+    ]
+    if telling:
+        what = f"{len(telling)} clips have their source in their name, such as {telling[0]}."
+        effect = "Clips of one person can be linked without watching them, and found elsewhere."
+        yield Finding("leak-source", "warning", place, what, effect, "Rename the clips at random.")
+
+
+def _check_transcripts(place: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
+    if "transcripts.json" not in data.names():
+        return
+    try:
+        content = json.loads(data.text("transcripts.json"))
+    except (ValueError, RecursionError):
+        return
+    names = {name for name in (*sources, *sources.values()) if len(name) >= SHORTEST_SOURCE and not name.isalpha()}
+    texts = content.items() if isinstance(content, dict) else ()
+    telling = sorted(clip for clip, text in texts if isinstance(text, str) and named_ids(text, names))
+    if telling:
+        what = f"{len(telling)} transcripts name a clip or a source, such as that of {telling[0]}."
+        effect = "Models read transcripts: they could look the clip up."
+        yield Finding("leak-transcript", "warning", place, what, effect, "Remove the names.")
+
+
+def places(draft: Draft) -> list[Place]:
+    """Return all places except the reference data; a place with several keys appears once, with its widest audience."""
+    keys = {"public_data", "starting_kit", "path"}
+    keys |= {"ingestion_program", "scoring_program"} if draft.keys.make_programs_available else set()
+    keys |= {"input_data"} if draft.keys.make_input_data_available else set()
+    audiences: dict[Audience, set[str]] = {
+        "participants": keys,
+        "models": {"input_data", "ingestion_program"},
+        "scoring": {"scoring_program"},
+    }
+    found: dict[str, Place] = {}
+    for audience, keys in audiences.items():
+        for path, data in opened(draft, *keys).items():
+            found.setdefault(path, Place(path, audience, data))
+    return [*found.values(), *_pages(draft)]
+
+
+def _pages(draft: Draft) -> Iterator[Place]:
+    root = Dataset(draft.root)
+    names = [FILE, draft.keys.terms, *(page.file for page in draft.keys.pages)]
+    for name in dict.fromkeys(name for name in names if isinstance(name, str) and name):
+        inside = not name.startswith("/") and ".." not in PurePosixPath(name).parts
+        if inside and (draft.root / name).is_file():
+            yield Place(name, "participants", root, name)
+
+
+def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
+    """Return the keys at the roots of programs."""
+    keys = {program.read(SEAL).strip() for program in programs if SEAL in program.names()}
+    return {key for key in keys if len(key) >= SHORTEST_KEY}
+
+
+def check_seals(draft: Draft) -> Iterator[Finding]:
+    """Find keys that are damaged, or differ between a task's two programs, so that scoring accepts no run."""
+    fix = "Build the bundle again: `bundle build` puts one key into both programs."
+    for task in draft.keys.tasks:
+        where = draft.at(*task.place)
+        programs = {key: program for key in PROGRAMS if (program := find(draft, getattr(task, key))) is not None}
+        keys = {key: program.read(SEAL).strip() for key, program in programs.items() if SEAL in program.names()}
+        for key in sorted(key for key, content in keys.items() if not KEY.fullmatch(content)):
+            what = f"{SEAL} of the {key}: expected 64 hexadecimal digits in lower case; found something else."
+            yield Finding("seal-damaged", "error", where, what, FAILS_LATER, fix)
+        if len(programs) == len(PROGRAMS) and len(keys) == 1:
+            what = f"Expected {SEAL} in both programs or in none; found it in the {next(iter(keys))} only."
+            scored = "Scoring refuses every result as forged." if PROGRAMS[1] in keys else "No seal is checked."
+            yield Finding("seal-alone", "error", where, what, scored, fix)
+        elif len(set(keys.values())) > 1:
+            what = f"The two programs hold different keys in {SEAL}."
+            yield Finding("seal-differs", "error", where, what, "Scoring refuses every result as forged.", fix)
+
+
+def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
+    """Find a key outside the root of a program, by name or by content."""
+    own = place.name in programs and file.name == SEAL
+    if own and place.audience != "participants":
+        return
+    if file.name.rpartition("/")[2] == SEAL or any(key in file.content for key in keys):
+        what = f"{place.at(file.name)} contains the seal key" + (
+            ", and make_programs_available is true." if own else "."
+        )
+        fix = "Set make_programs_available to false." if own else FIX
+        yield Finding("leak-seal", "error", place.name, what, EFFECT, fix)

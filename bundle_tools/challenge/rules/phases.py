@@ -1,0 +1,264 @@
+"""Rules about a phase: what it reveals, whether its second pass has time, and whether its clips suffice."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import ceil, inf
+from typing import Any
+
+from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
+from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
+from bundle_tools.challenge.rules.answers import is_public
+from bundle_tools.challenge.rules.program_settings import scoring_settings
+from bundle_tools.challenge.rules.tables import (
+    LABELS,
+    SETTINGS,
+    PhaseData,
+    read_by_clip,
+    read_labels,
+    read_list,
+    read_settings,
+    read_table,
+)
+from bundle_tools.codabench.keys import PhaseKeys
+from bundle_tools.codabench.rules.dataset import find, opened, uses_of
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding, Severity, shown
+
+MOST_EDITS = 3
+UNITS = 5
+"""Most units of a clip that are altered: `MOST_CALLS` of ingestion, without the original and edits."""
+FEWEST_PEOPLE = 4
+"""Fewest people from which scoring can tell what is always so."""
+FIRST_CALLS = 2
+"""Calls for the clip itself: predict and explain."""
+USED_SHARE = 0.85
+"""Share of the time after which ingestion starts no further call."""
+SHORT_CALL_S = 1.0
+"""Many models take longer than this per call, so a smaller budget is reported."""
+EXAMPLE_CALL_S = 0.08
+"""Seconds per call of the example solution, with decoding: 22 s for 24 clips of 5 s, 640 x 360, on two cores."""
+TOTAL = "explanation"
+NAMES = ("aliases", "target_aliases")
+ENOUGH = 100
+"""Fewest labelled clips from which a small model learns something."""
+SYNTHETIC = "synthetic"
+"""Start of the `data_version` of drawn clips."""
+
+
+def check_openness(draft: Draft) -> Iterator[Finding]:
+    """Find answers, secrets and hidden data that Codabench would show."""
+    hidden = [phase for phase in draft.keys.phases if _is_hidden(phase)]
+    for phase in hidden:
+        for task in draft.tasks_of(phase):
+            reference = find(draft, task.reference_data)
+            if reference is not None and is_public(reference):
+                name = f"{task.reference_data.rstrip('/')}/{SETTINGS}"
+                what = f"{name}: true values in the report of a phase that hides outputs."
+                effect = "Anybody can open reports, even when outputs are hidden."
+                where = draft.at(*phase.place)
+                yield Finding("report-reveals", "error", where, what, effect, "Write truth: false under report.")
+    yield from _check_last(draft)
+    if hidden and draft.keys.make_programs_available:
+        what = "Participants may download the programs, and a phase hides its outputs."
+        effect = "They see how the hidden phase is run and scored."
+        where = draft.at("make_programs_available")
+        yield Finding("open-programs", "warning", where, what, effect, "Switch it off, unless this is intended.")
+    if hidden and draft.keys.make_input_data_available:
+        what = "Participants may download the input data, and a phase hides its outputs."
+        effect = "They can look at the hidden phase's data and label them by hand."
+        where = draft.at("make_input_data_available")
+        yield Finding("open-input", "warning", where, what, effect, "Switch it off, unless this is intended.")
+
+
+def _check_last(draft: Draft) -> Iterator[Finding]:
+    phases = draft.keys.phases
+    if not phases or phases[-1].hide_output:
+        return
+    for task in draft.tasks_of(phases[-1]):
+        reference = find(draft, task.reference_data)
+        # Data without a report section have a foreign format, so it is unknown whether they are secret.
+        if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
+            what = "The last phase hides its true values and leaves logs and outputs open."
+            effect = "Participants can read what both programs print and write."
+            where = draft.at(*phases[-1].place)
+            yield Finding("phase-open", "note", where, what, effect, "Write hide_output: true.")
+
+
+def _is_hidden(phase: PhaseKeys) -> bool:
+    return phase.hide_output or phase.hide_prediction_output or phase.hide_score_output
+
+
+def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
+    """State how much one participant's submissions reveal of hidden labels, and warn if exploiting it pays."""
+    told = scoring_settings(draft)
+    for task in draft.keys.tasks:
+        known, data = told.get(task.place), find(draft, task.reference_data)
+        # An unbounded score has infinitely many values; a program without these fields is not this project's.
+        of_labels = [column for column in known.columns if column.get("of_labels")] if known else []
+        columns = [column for column in of_labels if column["maximum"] is not None]
+        if known is None or data is None or not columns or known.settings["report"]["truth"]:
+            continue
+        clips, targets = len(read_labels(data).rows), len(known.settings["targets"])
+        for phase in draft.keys.phases if clips else ():
+            allowed = phase.max_submissions
+            readable = phase.given.get("max_submissions", allowed) == allowed
+            if readable and task in draft.tasks_of(phase):
+                yield _budget(draft.at(*phase.place, "max_submissions"), columns, clips, targets, allowed)
+
+
+def _budget(where: str, columns: Sequence[Mapping[str, Any]], clips: int, targets: int, allowed: int | None) -> Finding:
+    scores, labels, submissions = len(columns), clips * targets, allowed or inf  # 0 and null mean no limit
+    bits = bits_of(columns)
+    of_all = f"{allowed} submissions {allowed * bits:.0f}" if allowed else "unlimited submissions any number"
+    what = (
+        f"{scores} scores and an interval reveal at most {bits:.0f} bits of labels, {of_all}; "
+        f"there are {labels} labels of {clips} clips."
+    )
+    most = gain(scores, labels, submissions)
+    effect = f"Submitting variants can gain about {most:.3f} of skill; expected at most {GAIN_ALLOWED}."
+    if most <= GAIN_ALLOWED:
+        return Finding("labels-told", "note", where, what, effect, "Nothing.")
+    more = f", or take {ceil(labels_needed(scores, submissions) / targets)} clips" if allowed else ""
+    fix = f"Allow {submissions_allowed(scores, labels)} in max_submissions{more}."
+    return Finding("labels-told", "warning", where, what, effect, fix)
+
+
+def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
+    """Find second passes that cannot finish in time."""
+    where, settings = side.at(SETTINGS), side.settings
+    if "probes" not in settings:
+        if settings.get("copies") is not None:
+            what = "The input data have copies of clips but no probes."
+            effect = "The model never sees an altered copy, so every measured axis is 0."
+            yield Finding("probes-missing", "warning", where, what, effect, "Add probes, or delete the copies.")
+        return
+    if isinstance(settings["probes"], dict):
+        yield from _check_time(where, settings, settings["probes"], clips)
+
+
+def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], clips: int) -> Iterator[Finding]:
+    limits = settings.get("limits")
+    limit: Any = limits.get("time_limit_s") if isinstance(limits, dict) else None
+    edits: Any = probes.get("edits")
+    # Ingestion is asked, and refuses other values.
+    if not clips or type(limit) not in (int, float) or not 1 <= limit <= 1e6 or edits not in range(MOST_EDITS + 1):
+        return
+    calls = clips * (FIRST_CALLS + altered_calls(edits))
+    budget = USED_SHARE * limit
+    left = budget / calls
+    if left < SHORT_CALL_S:
+        what = (
+            f"{clips} clips mean up to {calls} calls of a model in {budget:.0f} s, {left:.2f} s for each. "
+            f"The example ({EXAMPLE_CALL_S} s a call) takes {calls * EXAMPLE_CALL_S:.0f} s."
+        )
+        effect = "Slower models do not reach all altered copies; each one they miss counts as showing nothing."
+        fix = "Use fewer clips or edits, raise the limit on a queue of your own, or say so on a page."
+        severity: Severity = "note" if left >= EXAMPLE_CALL_S else "warning"
+        yield Finding("probes-time", severity, where, what, effect, fix)
+
+
+def check_yardstick(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
+    """Find phases with too few people, or one kind of part, to tell what is always so."""
+    if "probes" not in inputs.settings or not clips:
+        return
+    effect = "Maps and timelines are not scored: both axes are 0 for everybody."
+    sources = read_labels(reference.data).sources
+    if 0 < (people := len({sources[clip] for clip in clips if clip in sources})) < FEWEST_PEOPLE:
+        what = f"The clips show {people} people, by source_id; expected at least {FEWEST_PEOPLE}."
+        yield Finding("yardstick-people", "warning", reference.at(LABELS), what, effect, "Use clips of more people.")
+    exchanges = read_by_clip(inputs.data, "exchanges")
+    kinds = {kind for clip in clips if clip in exchanges for kind in _kinds(exchanges[clip])}
+    if len(kinds) == 1 and exchanges.keys() >= set(clips):
+        what = f"All parts of all exchanges are of one kind: {shown(min(kinds))}."
+        fix = "Exchange parts of several kinds, such as mouth, eyes and words."
+        yield Finding("yardstick-kinds", "warning", inputs.at(str(inputs.settings["exchanges"])), what, effect, fix)
+
+
+def _kinds(entry: object) -> Iterator[str]:
+    """Yield the kinds of an exchange's parts: their names without a number; none after a mistake."""
+    parts = entry.get("parts") if isinstance(entry, dict) else None
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict) and isinstance(part.get("name"), str):
+            yield re.sub(r"-\d+$", "", part["name"])
+
+
+def altered_calls(edits: int) -> int:
+    """Return the highest number of model calls for a clip and its altered copies after the first pass."""
+    return 1 + UNITS + edits
+
+
+def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
+    """Find leaderboards that rank by explanations of filmed clips, and closed phases with too few clips to rank."""
+    primary = draft.keys.primary_column
+    if "probes" not in inputs.settings or not clips or primary is None or primary.key != TOTAL:
+        return
+    if filmed := len(set(clips) - read_by_clip(inputs.data, "exchanges").keys()):
+        what = f"The leaderboard ranks by {TOTAL}, and {filmed} of {len(clips)} clips have no exchange."
+        effect = "Their altered copies can be recognised, and an entry that does so may rank above honest ones."
+        fix = "Write rank_by: prediction into task.yaml of the reference data, and the index of skill as primary_index."
+        yield Finding("ranks-filmed", "warning", reference.at(SETTINGS), what, effect, fix)
+    is_open = reference.section("report").get("truth") is True
+    if not is_open and len(clips) < CLIPS_TO_RANK:
+        what = f"{len(clips)} clips tell two entries apart only if their totals differ by {_points(len(clips))}."
+        effect = "Between closer totals, luck decides."
+        fix = f"With {CLIPS_TO_RANK} clips {_points(CLIPS_TO_RANK)} count; else call closer entries equal."
+        yield Finding("ranks-few", "warning", inputs.at("clips.csv"), what, effect, fix)
+
+
+def _points(clips: int) -> str:
+    return f"{points_apart(clips):.0f} points"
+
+
+def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
+    """Find what is accepted instead of code, unused settings of results, and clips without an older name."""
+    where, settings = side.at(SETTINGS), side.settings
+    if settings.get("accept_sealed") is True:
+        what = "The phase accepts sealed records of `bundle evaluate`."
+        effect = (
+            "Whoever holds one gets its row; whoever has the seal key can forge one. "
+            "It shows predictions and altered copies of a closed phase."
+        )
+        fix = "Give each record to its owner alone, and run `bundle server audit`."
+        yield Finding("sealed-accepted", "note", where, what, effect, fix)
+    accepted = settings.get("results")
+    if accepted is not True:
+        idle = [name for name in NAMES if settings.get(name) is not None]
+        if idle:
+            what = f"{' and '.join(idle)} without results: true."
+            yield Finding("results-idle", "warning", where, what, "They are not used.", "Set results, or delete them.")
+        return
+    effect = "Anybody can write results by hand, and what needs a running model is not measured."
+    what = "The phase accepts results in place of code."
+    yield Finding("results-accepted", "note", where, what, effect, "Say on a page how such entries are ranked.")
+    unnamed = sorted(set(clips) - {clip for clip, _ in read_list(side.data, "aliases", 2)})
+    if settings.get("aliases") is not None and unnamed:
+        what = f"{len(unnamed)} clips have no older name, such as {unnamed[0]}."
+        effect = "Results can name them only by id, and files of 2017 do not."
+        yield Finding("results-names", "warning", side.at(str(settings["aliases"])), what, effect, "Add their names.")
+
+
+def is_drawn(draft: Draft) -> bool:
+    """Whether all clips are drawn, so that `bundle build` makes its own training set."""
+    settings = [read_settings(data) or {} for data in opened(draft, "input_data").values()]
+    return bool(settings) and all(str(one.get("data_version")).startswith(SYNTHETIC) for one in settings)
+
+
+def check_training(draft: Draft) -> Iterator[Finding]:
+    """Find too few public clips; a sample of drawn clips is replaced when the zip is built."""
+    if draft.folder and is_drawn(draft):
+        return
+    seen: set[str] = set()
+    for place, path in uses_of(draft, "public_data"):
+        data = find(draft, path)
+        if data is None or LABELS not in data.names() or path in seen:
+            continue
+        seen.add(path)
+        clips = max(0, len(read_table(data.text(LABELS))) - 1)
+        if clips < ENOUGH:
+            what = f"The public data have {clips} labelled clips; expected {ENOUGH} or more."
+            effect = (
+                "Models trained on so few clips score below the constant, although they fit their training clips well."
+            )
+            drawn = "Leave out --no-training: `bundle build` then draws 240."
+            fix = drawn if is_drawn(draft) else "Publish more labelled clips: smaller phases leave more of them."
+            yield Finding("training-few", "warning", draft.at(*place), what, effect, fix)

@@ -1,0 +1,283 @@
+"""Rules about programs: the data that they refuse, the columns that they write, and the solutions that they accept.
+
+Code of a bundle is read, never run, but for its own programs as `program_settings` says.
+"""
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from bundle_tools.challenge.figures.pages import look_through
+from bundle_tools.challenge.rules.program_settings import (
+    DATA,
+    ProgramSettings,
+    Refusal,
+    program_settings,
+    scoring_settings,
+)
+from bundle_tools.challenge.rules.tables import SETTINGS
+from bundle_tools.codabench.rules.dataset import Dataset, find, opened, uses_of
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, shown
+from bundle_tools.codabench.rules.programs.sources import LARGEST_SOURCE, TEXTS, Source, read_sources
+from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
+
+MOST_OF_A_KIND = 5
+"""Most mistakes of one kind to show: a table in another format has one in each line."""
+WRITES = ("scores.json", "scores.txt")
+# Shorter pieces of a composed key would match any key.
+SHORTEST_PIECE = 2
+# With these functions, names of variables and fields become keys.
+NAMES_BECOME_KEYS = frozenset({"asdict", "_asdict", "vars", "locals", "__dict__", "model_dump", "to_dict", "to_json"})
+KIT = Path(__file__).resolve().parents[3] / "starting_kit"
+"""The starting kit of this checkout, which has the checks of a source."""
+REFUSED = "Ingestion refuses it."
+KIT_CODES = {
+    "syntax_error": "solution-syntax",
+    "class_missing": "solution-contract",
+    "method_missing": "solution-contract",
+    "signature_wrong": "solution-contract",
+}
+"""The starting kit's code -> ours. Which packages the image has, it knows only of this checkout's own."""
+
+
+def check_settings(draft: Draft) -> Iterator[Finding]:
+    """Ask both programs to read the data of each task; foreign programs are skipped."""
+    tasks = {task.place: task for task in draft.keys.tasks}
+    for program, data in DATA.items():
+        title = program.replace("_", " ")
+        for place, answer in program_settings(draft, program).items():
+            where = draft.at(*place, program)
+            if answer is None:
+                what = f"The {title} is not the one of this checkout, so it was not run on its data."
+                effect = "This check would run foreign code on this machine."
+                fix = "Unpack the zip and check the folder if you trust it."
+                yield Finding("program-unasked", "note", where, what, effect, fix)
+                continue
+            yield from _refused(str(getattr(tasks[place], data)), answer)
+            if answer.problem:
+                what = f"The {title} cannot read its settings: {answer.problem}"
+                yield Finding("settings-unread", "error", where, what, FAILS_LATER, "Run it: `bundle run`.")
+
+
+def _refused(folder: str, answer: ProgramSettings) -> Iterator[Finding]:
+    of_data, told = Counter(refusal.code for refusal in answer.of_data), Counter[str]()
+    for refusal in answer.of_settings:
+        where = f"{PurePosixPath(folder) / SETTINGS}{refusal.where.removeprefix(SETTINGS)}"
+        yield Finding("settings-refused", "error", where, _what(refusal), FAILS_LATER, _sentence(refusal.fix))
+    for refusal in answer.of_data:
+        told[refusal.code] += 1
+        if told[refusal.code] > MOST_OF_A_KIND:
+            continue
+        what, count = _what(refusal), of_data[refusal.code]
+        if told[refusal.code] == MOST_OF_A_KIND < count:
+            what = f"{what} There are {count} such mistakes."
+        where = str(PurePosixPath(folder) / refusal.where)
+        if refusal.severity == "warning":
+            effect = "The program leaves it out."
+            yield Finding("data-doubted", "warning", where, what, effect, _sentence(refusal.fix))
+        else:
+            yield Finding("data-refused", "error", where, what, "Every run fails.", _sentence(refusal.fix))
+
+
+def _what(refusal: Refusal) -> str:
+    return f"Found {refusal.found}; expected {refusal.expected}{'' if refusal.expected.endswith('?') else '.'}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def check_registry(draft: Draft) -> Iterator[Finding]:
+    """Compare keys, titles, directions and decimals; programs without a registry are skipped."""
+    for told in scoring_settings(draft).values():
+        if told is not None and not told.problem:
+            yield from _compare(draft, told.columns)
+            yield from _check_primary(draft, told.columns)
+            return
+
+
+def check_revealed(draft: Draft) -> Iterator[Finding]:
+    """Find hidden columns that scores.json shows; columns of missing ratings are not secret."""
+    told = next((told for told in scoring_settings(draft).values() if told is not None), None)
+    empty = {column["key"] for column in (told.columns if told else ()) if column.get("of_people")}
+    hidden = [column for column in draft.keys.columns if column.hidden and column.key not in empty]
+    for phase in draft.keys.phases if hidden else ():
+        if not phase.hide_score_output and not phase.hide_output:
+            what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
+            effect = "Participants can read the hidden scores in scores.json."
+            where = draft.at(*phase.place)
+            yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
+
+
+def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
+    """Find a board that does not rank by the first column of the registry, the primary score."""
+    chosen, first = draft.keys.primary_column, registry[0]["key"] if registry else None
+    if first and chosen and chosen.key and chosen.key != first:
+        what = f"The leaderboard ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."
+        where = draft.at(*draft.keys.leaderboards[0].place, "primary_index")
+        effect = "Pages and reports then name a different winner."
+        fix = f"Write the index of {first} as primary_index. If this is intended, change the pages."
+        yield Finding("columns-primary", "warning", where, what, effect, fix)
+
+
+def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
+    declared = {column.key: column for column in draft.keys.columns if column.key}
+    board = draft.at("leaderboards")
+    for told in registry:
+        key, title, direction, decimals = (told[field] for field in ("key", "title", "direction", "decimals"))
+        if key not in declared:
+            what = f"The scoring program writes {key}, which is no column."
+            yield Finding("columns-missing", "error", board, what, "Codabench drops the score.", "Add the column.")
+            continue
+        column = declared[key]
+        place = column.place
+        if column.computation:
+            what = f"The scoring program writes {key}, and Codabench computes it as well."
+            effect = "The server fails while storing the scores."
+            yield Finding("columns-computed", "error", draft.at(*place), what, effect, "Delete the computation.")
+        if column.sorting != direction:
+            what = f"{key}: expected sorting {direction} as in the scoring program; found another."
+            effect = "The worst submission ranks first."
+            yield Finding("columns-sorting", "error", draft.at(*place), what, effect, f"Write {direction}.")
+        if column.title and column.title != title:
+            what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.title)} here."
+            where = draft.at(*place, "title")
+            yield Finding("columns-title", "warning", where, what, "Report and leaderboard disagree.", "Use one title.")
+        if column.precision < decimals:
+            what = f"{key}: the scoring program gives {decimals} decimals; found precision {column.precision}."
+            where = draft.at(*place, "precision")
+            yield Finding("columns-precision", "warning", where, what, "Differences vanish.", f"Write {decimals}.")
+    known = dict.fromkeys(told["key"] for told in registry)
+    for key, column in declared.items():
+        if key not in known and not column.computation:
+            what = f"The scoring program never writes {shown(key)}."
+            effect = "The column stays n/a, and rows without the primary score rank first."
+            yield Finding("columns-extra", "error", draft.at(*column.place), what, effect, "Delete the column.")
+    if [key for key in declared if key in known] != [key for key in known if key in declared]:
+        what = "The columns are not in the order of the scoring program."
+        yield Finding("columns-order", "note", board, what, "Pages and report show a different order.", "Reorder them.")
+
+
+def check_keys(draft: Draft) -> Iterator[Finding]:
+    """Find scoring programs that write keys, but none of a column's."""
+    keys = [column.key for column in draft.keys.columns if column.key and not column.computation]
+    seen: set[str] = set()
+    for place, path in uses_of(draft, "scoring_program") if keys else ():
+        program = find(draft, path)
+        if program is None or path in seen:
+            continue
+        seen.add(path)
+        written = _keys_of(program)
+        if written and not any(_stands_in(key, program, written) for key in keys):
+            what = f"The scoring program writes {_some(written)}; the columns expect {_some(keys)}."
+            effect = "Codabench drops scores that have no column; their cells show n/a."
+            yield Finding("columns-keys", "warning", draft.at(*place), what, effect, "Use the same keys in both.")
+
+
+def _keys_of(program: Dataset) -> list[str]:
+    """Return the keys that the Python files which write scores use in dictionaries; empty if unknown."""
+    sources = read_sources(program)
+    if not any(text.endswith(WRITES) for source in sources for _, text in source.texts()):
+        return []
+    return list(dict.fromkeys(key for source in sources for key in _keys_in(source)))
+
+
+def _keys_in(source: Source) -> Iterator[str]:
+    for node in source.nodes:
+        places: list[ast.expr | None] = []
+        if isinstance(node, ast.Dict):
+            places = list(node.keys)
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            places = [node.slice]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
+            yield from (keyword.arg for keyword in node.keywords if keyword.arg)
+        for place in places:
+            if isinstance(place, ast.Constant) and isinstance(place.value, str):
+                yield place.value
+
+
+def _stands_in(key: str, program: Dataset, written: list[str]) -> bool:
+    """Return whether a key is in the program, or may be composed there."""
+    if key in written:
+        return True
+    others = (name for name in program.names() if not name.endswith(".py") and name.lower().endswith(TEXTS))
+    if any(program.size(name) <= LARGEST_SOURCE and key in program.text(name) for name in others):
+        return True
+    return any(_may_make(key, source) for source in read_sources(program))
+
+
+def _may_make(key: str, source: Source) -> bool:
+    names = {str(getattr(node, "id", getattr(node, "attr", getattr(node, "arg", "")))) for node in source.nodes}
+    if key in names and names & NAMES_BECOME_KEYS:
+        return True
+    if any(text == key or f'"{key}"' in text for _, text in source.texts()):
+        return True
+    pieces = (piece.value for node in source.nodes for piece in _pieces(node) if isinstance(piece, ast.Constant))
+    bare = (str(piece).strip("{}%s :") for piece in pieces)
+    return any(len(piece) >= SHORTEST_PIECE and (key.startswith(piece) or key.endswith(piece)) for piece in bare)
+
+
+def _pieces(node: ast.AST) -> list[ast.expr]:
+    """Return the parts of an expression that joins texts."""
+    if isinstance(node, ast.JoinedStr):
+        return node.values
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join"):
+        return [node.func.value, *node.args]
+    return []
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(shown(name) for name in names[:3]) + (", …" if len(names) > 3 else "")
+
+
+def check_models(draft: Draft) -> Iterator[Finding]:
+    """Find solutions that our ingestion program would refuse; another one has other rules."""
+    if str(KIT) not in sys.path:
+        sys.path.append(str(KIT))
+    from sources import LARGEST_SOURCE, check_sources  # noqa: PLC0415 - the path is known only now
+
+    programs = opened(draft, "ingestion_program").values()
+    if not any("ingest/__init__.py" in program.names() for program in programs):
+        return
+    for place, path in uses_of(draft, "path"):
+        files = find(draft, path)
+        if files is None:
+            continue
+        where, names = draft.at(*place), files.names()
+        if "model.py" not in names:
+            what = "model.py is missing at the root of a solution."
+            yield Finding("solution-model", "error", where, what, REFUSED, "Put model.py at its root.")
+            continue
+        sources = [name for name in names if name.endswith(".py") and files.size(name) <= LARGEST_SOURCE]
+        for found in check_sources(names, {name: files.read(name) for name in sources}):
+            if found.level == "error" and found.code in KIT_CODES:
+                what = f"{found.where} of a solution: {found.found}."
+                fix = f"{found.fix[:1].upper()}{found.fix[1:]}."
+                yield Finding(KIT_CODES[found.code], "error", where, what, REFUSED, fix)
+
+
+def check_figures(draft: Draft) -> Iterator[Finding]:
+    """Find figures that are stale, and marks that cannot be filled."""
+    if not draft.folder and None in scoring_settings(draft).values():
+        return  # the program was not asked, which is reported elsewhere; nothing can be compared
+    reasons: dict[str, list[tuple[str, str]]] = {}
+    for page in look_through(draft):
+        for change in page.filled.changes[:MOST_TOLD]:
+            what = f"{change.name}: found {shown(change.found)}; expected {shown(change.expected)}."
+            where = f"{page.name}:{change.line}"
+            yield Finding("page-figure", "warning", where, what, "Readers see a wrong number.", "Run `bundle pages`.")
+        for problem in page.filled.problems:
+            reasons.setdefault(problem.what, []).append((f"{page.name}:{problem.line}", problem.name or "a mark"))
+    for reason, marks in reasons.items():
+        # One wrong setting can leave all marks empty: report it once.
+        names = list(dict.fromkeys(name for _, name in marks))
+        more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+        what = f"{', '.join(names[:MOST_TOLD])}{more}: {reason}"
+        fix = "Correct the mark or its source. `bundle pages` lists every place, `bundle pages --names` all names."
+        yield Finding("page-mark", "warning", marks[0][0], what, "This figure is never updated.", fix)
