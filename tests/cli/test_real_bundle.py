@@ -20,6 +20,7 @@ from bundle_tools.challenge.check import check
 from bundle_tools.challenge.figures.pages import fill_pages
 from bundle_tools.challenge.rules import clips, program_settings
 from bundle_tools.challenge.rules.clips import check_data
+from bundle_tools.challenge.rules.codes import AREAS, CODES
 from bundle_tools.challenge.rules.programs import check_models, check_registry, check_settings
 from bundle_tools.challenge.rules.reference import check_misplaced
 from bundle_tools.challenge.rules.video import describe
@@ -306,8 +307,9 @@ def test_every_rule_of_the_checker_has_a_bundle_that_breaks_it() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
     # The code of a finding comes first.
-    said = [words[0] for name, words in calls if name in {"Finding", "_fatal"}]
-    rules = {word.value for word in said if isinstance(word, ast.Constant)}
+    words = [arguments[0] for name, arguments in calls if name in {"Finding", "_fatal"}]
+    rules = {word.value for word in words if isinstance(word, ast.Constant)}
+    rules |= {code.partition(" ")[0] for code in CODES}
     tested = {
         node.value
         for path in (
@@ -318,3 +320,19 @@ def test_every_rule_of_the_checker_has_a_bundle_that_breaks_it() -> None:
     }
     assert len(rules) > 100
     assert rules <= tested
+
+
+def test_every_row_of_the_table_is_used_and_every_code_has_one() -> None:
+    folder = ROOT / "bundle_tools" / "challenge" / "rules"
+    sources = {path.name: path.read_text() for path in folder.glob("*.py")}
+    used = {
+        node.value
+        for name, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if name != "codes.py" and isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    extra = {f"{files}-extra" for files in ("clips", "copies", "exchanges")}
+    assert CODES.keys() <= used | extra
+    called = re.findall(r'\bfinding\(\s*"([^"]+)"', "".join(sources.values()))
+    assert set(called) <= CODES.keys()
+    assert len(CODES) == sum(map(len, AREAS))

@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.challenge.rules.phases import check_probes, check_ranking, check_results, check_yardstick
 from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.challenge.rules.tables import SETTINGS, PhaseData, read_by_clip, read_clips, read_list, side_of
@@ -25,18 +26,16 @@ from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S
 from bundle_tools.codabench.keys import LONGEST_SHOWN, TaskKeys
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, shown
+from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.console import Progress
 
 Outlines = dict[str, NDArray[np.float32]]
 """Corners of the parts of an exchange by name, pixels."""
 
 DECODED_ONE_IN = 6
-KNOWN_BY_FORM = "A model could tell the copy from the clip by its file alone."
 SEEN = 10.0
 """Mean difference of a block of 20 x 20 pixels, of 255, that exceeds encoding loss, which reaches 5.4."""
 BLOCK = 20
-SEAM = "Where outlines meet, the copy shows a mixture of both, and a model could recognise it."
 
 
 def check_data(draft: Draft) -> Iterator[Finding]:
@@ -63,30 +62,23 @@ def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference:
     for key in ("task", "data_version"):
         if given.get(key) != wanted.get(key) or given.get(key) is None:
             what = f"{key}: {shown(given.get(key))} in the input data, {shown(wanted.get(key))} in the reference data."
-            yield Finding(
-                "data-version", "error", where, what, "Scoring refuses to mix them.", "Generate both together."
-            )
+            yield finding("data-version", where, what)
     if _targets(given) != _targets(wanted) or not _targets(given):
         what = f"Targets: {_targets(given)} in the input data, {_targets(wanted)} in the reference data."
-        effect = "Predictions would be scored against other names or ranges."
-        yield Finding("data-targets", "error", where, what, effect, "Make names, order and ranges equal.")
+        yield finding("data-targets", where, what)
     title, named = draft.keys.title or "", wanted.get("challenge")
     if title and isinstance(named, str) and named.strip() != title.strip():
         what = f"challenge: {shown(named)}; the title of the competition is {shown(title)}."
-        effect = "Reports and their citation line show a different name than the competition."
-        fix = "Write the title here too, and look for the old name in pages and starting kit."
-        yield Finding("data-challenge", "warning", reference.at(SETTINGS), what, effect, fix)
+        yield finding("data-challenge", reference.at(SETTINGS), what)
     if given.get("environment") == "gpu" and draft.keys.queue is None:
         what = "environment: gpu, and no queue in competition.yaml."
-        effect = "Workers of Codabench's default queue have no GPU."
-        yield Finding("data-gpu", "warning", where, what, effect, "Name a queue whose workers have one.")
+        yield finding("data-gpu", where, what)
     limit = inputs.section("limits").get("time_limit_s")
     for phase in draft.keys.phases:
         allowed = phase.execution_time_limit or DEFAULT_TIME_LIMIT_S
         if task in draft.tasks_of(phase) and limit != allowed:
             what = f"time_limit_s: {shown(limit)}; execution_time_limit of the phase is {allowed}."
-            effect = "Ingestion ends too early, or the platform kills it."
-            yield Finding("data-time-limit", "error", where, what, effect, "Write the same number.")
+            yield finding("data-time-limit", where, what)
 
 
 def _check_videos(side: PhaseData, clips: dict[str, str], progress: Progress | None) -> Iterator[Finding]:
@@ -161,15 +153,14 @@ def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) ->
         videos[clip] = video
     if video is None or look.fault is not None:
         what = f"{clip}: cannot be decoded: {look.fault}."
-        yield Finding("clip-unreadable", "error", where, what, FAILS_LATER, "Encode it again as H.264 in MP4.")
+        yield finding("clip-unreadable", where, what)
     if video is None:
         return
     claimed = video.claimed_frames or video.packets
     # If the decoder stopped, the missing frames have already been reported.
     if claimed != video.packets or (look.fault is None and look.frames != video.packets):
         what = f"{clip}: claims {claimed} frames, holds {video.packets}, and {look.frames} can be decoded."
-        effect = "Frames requested by time may be missing."
-        yield Finding("clip-frames", "error", where, what, effect, "Encode it again.")
+        yield finding("clip-frames", where, what)
 
 
 def check_alike(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
@@ -184,15 +175,11 @@ def check_alike(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
             (usual, _), (odd, count), *_ = counts.most_common()
             example = next(clip for clip, value in values.items() if value == odd)
             what = f"{form}: {usual} for most clips, {odd} for {count}, such as {example}; {len(counts)} kinds in all."
-            effect = "Models must cope with all of them."
-            fix = "Encode all clips alike (`bundle data from-folder --reencode 360`), unless this is intended."
-            yield Finding("clips-mixed", "note", where, what, effect, fix)
+            yield finding("clips-mixed", where, what)
     silent = sorted(clip for clip, video in videos.items() if not video.sound)
     if silent and len(silent) < len(videos):
         what = f"{len(silent)} clips without sound among {len(videos)}, such as {silent[0]}."
-        yield Finding(
-            "clips-sound", "note", where, what, "Models get no sound for them.", "Check whether the sound was lost."
-        )
+        yield finding("clips-sound", where, what)
 
 
 def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
@@ -201,9 +188,7 @@ def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
     if tagged:
         clip, tags = next(iter(tagged.items()))
         what = f"{len(tagged)} clips carry tags, such as {clip}: {', '.join(tags)[:LONGEST_SHOWN]}."
-        effect = "Tags may name a person, a source or a label; models see pixels and sound only."
-        fix = "Remove them: ffmpeg -i IN -map_metadata -1 -c copy OUT."
-        yield Finding("clip-tags", "warning", where, what, effect, fix)
+        yield finding("clip-tags", where, what)
 
 
 def check_extra(side: PhaseData, name: str, folder: str, files: Mapping[str, str]) -> Iterator[Finding]:
@@ -212,8 +197,7 @@ def check_extra(side: PhaseData, name: str, folder: str, files: Mapping[str, str
     extra = sorted(file for file in side.data.names() if file.startswith(f"{folder}/") and file not in listed)
     if extra:
         what = f"{len(extra)} files are not in the list, such as {extra[0]}."
-        effect = "They are packed but never used."
-        yield Finding(f"{folder}-extra", "warning", side.at(name), what, effect, "Delete them.")
+        yield finding(f"{folder}-extra", side.at(name), what)
 
 
 def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress | None = None) -> Iterator[Finding]:
@@ -230,7 +214,7 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
     for copy, clip, *_ in rows:
         if copy in copies and clip in videos and (differences := videos[clip].differences(copies[copy])):
             what = f"{copy}, a copy of {clip}: {', '.join(differences)}."
-            yield Finding("copy-differs", "error", side.at(name), what, KNOWN_BY_FORM, "Encode both alike.")
+            yield finding("copy-differs", side.at(name), what)
 
 
 def _is_decoded(file: str) -> bool:
@@ -256,8 +240,7 @@ def check_exchanges(
     listed = read_by_clip(side.data, "exchanges")
     if listed and (without := sorted(clips.keys() - listed.keys())):
         what = f"{len(without)} clips have no exchange, such as {without[0]}."
-        effect = "Places hidden in them are blotted out, and a model can see that."
-        yield Finding("exchanges-some", "warning", where, what, effect, "Make an exchange for every clip, or for none.")
+        yield finding("exchanges-some", where, what)
     readable = {clip: read for clip, entry in listed.items() if clip in clips and (read := _read(entry))}
     files = {clip: file for clip, (file, _) in readable.items()}
     found: dict[str, Video] = {}
@@ -267,17 +250,16 @@ def check_exchanges(
     for clip in found.keys() & videos.keys():
         if differences := videos[clip].differences(found[clip]):
             what = f"The exchange of {clip}: {', '.join(differences)}."
-            yield Finding("exchange-differs", "error", where, what, KNOWN_BY_FORM, "Encode both alike.")
+            yield finding("exchange-differs", where, what)
             continue
         file, outlines = readable[clip]
         for (one, first), (other, second) in combinations(outlines.items(), 2):
             if cv2.intersectConvexConvex(first, second)[0] > 0:
                 what = f"The exchange of {clip}: the outlines of {shown(one)} and {shown(other)} meet."
-                yield Finding("exchange-meets", "error", where, what, SEAM, "Keep the outlines apart.")
+                yield finding("exchange-meets", where, what)
         if (most := _outside(side, clips[clip], file, outlines)) > SEEN:
             what = f"The exchange of {clip} differs by {most:.0f} of 255 outside its parts; expected at most {SEEN:g}."
-            fix = "Make the outlines larger, or draw and encode the exchange like the clip."
-            yield Finding("exchange-outside", "error", where, what, SEAM, fix)
+            yield finding("exchange-outside", where, what)
 
 
 def _read(entry: object) -> tuple[str, Outlines] | None:

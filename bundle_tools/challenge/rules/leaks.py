@@ -24,16 +24,16 @@ from bundle_tools.challenge.rules.answers import (
     numbers_of_clip,
     read_text,
 )
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.challenge.rules.inside import File, Unopened, look_inside
 from bundle_tools.challenge.rules.program_settings import SEAL
 from bundle_tools.challenge.rules.tables import LABELS, SETTINGS, read_clips, read_labels
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import FILE, Draft
-from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
+from bundle_tools.codabench.rules.findings import Finding
 
 # Files that are the same in every folder and reveal nothing.
 NEUTRAL = ("readme", "license", "licence", "notice", ".git", "__init__", "metadata")
-KNOWN = "Anybody who opens it knows the answers."
 # Shorter texts are not compared with normalised white space.
 SHORTEST_TEXT = 16
 # A shorter source id, such as 7, occurs in other words by chance.
@@ -44,8 +44,6 @@ PROGRAMS = ("ingestion_program", "scoring_program")
 SHORTEST_KEY = 16
 # The format that both programs accept, apart from surrounding white space.
 KEY = re.compile(rb"[0-9a-f]{64}")
-EFFECT = "Anybody with the key can forge a run that scoring accepts."
-FIX = "Delete it there, and make a new key: `bundle build --new-key`."
 
 
 @dataclass(frozen=True)
@@ -133,13 +131,12 @@ def _check_copies(place: Place, file: File, text: Text | None, secrets: Secrets)
     copied = next((secrets.files[digest] for digest in _digests(file, text) if digest in secrets.files), None)
     if copied is not None:
         what = f"{place.at(file.name)} has the same content as {copied}."
-        yield Finding("leak", "error", place.name, what, KNOWN, "Delete it there.")
+        yield finding("leak", place.name, what)
     for answers in secrets.answers:
         clip = answers.clips.get(file.sha256) or answers.starts.get(file.start_of_clip or "none")
         if clip is not None and place.name != answers.inputs:
             what = f"{place.at(file.name)} is the clip {clip} of {answers.inputs}, whose labels are hidden."
-            effect = "Participants can train on it, or collect its labels, before the phase begins."
-            yield Finding("leak-clip", "error", place.name, what, effect, "Use other clips there.")
+            yield finding("leak-clip", place.name, what)
 
 
 def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]:
@@ -149,8 +146,7 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
             named = sorted(named_ids(text.text, answers.telling_ids))
             if named:
                 what = f"{path} names {len(named)} clips of {answers.place}, such as {named[0]}."
-                effect = "Participants see which clips are hidden, and what the file says about them."
-                yield Finding("leak-id", "error", place.name, what, effect, "Delete the file, or make it again.")
+                yield finding("leak-id", place.name, what)
         labelled = sorted(labelled_clips(text.text, answers))
         if labelled:
             clips = f"{len(labelled)} clips of {answers.place}"
@@ -159,11 +155,8 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
             what = f"{path} holds {answers.what} of {answers.place} one after the other."
         else:
             continue
-        if place.audience == "scoring":
-            effect, fix = "They become public when the programs do.", "Keep them only in the reference data."
-            yield Finding("leak-labels", "warning", place.name, what, effect, fix)
-        else:
-            yield Finding("leak-labels", "error", place.name, what, KNOWN, "Delete them there.")
+        code = "leak-labels (scoring)" if place.audience == "scoring" else "leak-labels"
+        yield finding(code, place.name, what)
 
 
 def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
@@ -179,11 +172,7 @@ def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
 
 def _cannot_open(place: Place, problem: Unopened) -> Finding:
     what = f"{place.at(problem.name)}: {problem.reason}."
-    if problem.bomb:
-        effect, fix = "Unpacking it would fill a disk.", "Check its contents."
-        return Finding("archive-bomb", "error", place.name, what, effect, fix)
-    effect, fix = "It was not searched for answers.", "Make sure that it contains none."
-    return Finding("archive-unopened", "note", place.name, what, effect, fix)
+    return finding("archive-bomb" if problem.bomb else "archive-unopened", place.name, what)
 
 
 def check_identities(draft: Draft) -> Iterator[Finding]:
@@ -213,9 +202,7 @@ def _check_siblings(sets: dict[str, tuple[set[str], bool]]) -> Iterator[Finding]
             if shared and (sets[first][1] or sets[second][1]):
                 what = f"{len(shared)} sources are in both {first} and {second}, such as {shared[0]}."
                 # In the 2017 data the mean label of sibling clips alone reached accuracy 0.911, the winner 0.919.
-                effect = "A model that recognises a person can look up the labels of their other clips."
-                fix = "Split by source, or number the sources of each set differently."
-                yield Finding("data-siblings", "warning", second, what, effect, fix)
+                yield finding("data-siblings", second, what)
 
 
 def _check_names(place: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
@@ -226,8 +213,7 @@ def _check_names(place: str, data: Dataset, sources: dict[str, str]) -> Iterator
     ]
     if telling:
         what = f"{len(telling)} clips have their source in their name, such as {telling[0]}."
-        effect = "Clips of one person can be linked without watching them, and found elsewhere."
-        yield Finding("leak-source", "warning", place, what, effect, "Rename the clips at random.")
+        yield finding("leak-source", place, what)
 
 
 def _check_transcripts(place: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
@@ -242,8 +228,7 @@ def _check_transcripts(place: str, data: Dataset, sources: dict[str, str]) -> It
     telling = sorted(clip for clip, text in texts if isinstance(text, str) and named_ids(text, names))
     if telling:
         what = f"{len(telling)} transcripts name a clip or a source, such as that of {telling[0]}."
-        effect = "Models read transcripts: they could look the clip up."
-        yield Finding("leak-transcript", "warning", place, what, effect, "Remove the names.")
+        yield finding("leak-transcript", place, what)
 
 
 def places(draft: Draft) -> list[Place]:
@@ -280,21 +265,19 @@ def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
 
 def check_seals(draft: Draft) -> Iterator[Finding]:
     """Find keys that are damaged, or differ between a task's two programs, so that scoring accepts no run."""
-    fix = "Build the bundle again: `bundle build` puts one key into both programs."
     for task in draft.keys.tasks:
         where = draft.at(*task.place)
         programs = {key: program for key in PROGRAMS if (program := find(draft, getattr(task, key))) is not None}
         keys = {key: program.read(SEAL).strip() for key, program in programs.items() if SEAL in program.names()}
         for key in sorted(key for key, content in keys.items() if not KEY.fullmatch(content)):
             what = f"{SEAL} of the {key}: expected 64 hexadecimal digits in lower case; found something else."
-            yield Finding("seal-damaged", "error", where, what, FAILS_LATER, fix)
+            yield finding("seal-damaged", where, what)
         if len(programs) == len(PROGRAMS) and len(keys) == 1:
             what = f"Expected {SEAL} in both programs or in none; found it in the {next(iter(keys))} only."
-            scored = "Scoring refuses every result as forged." if PROGRAMS[1] in keys else "No seal is checked."
-            yield Finding("seal-alone", "error", where, what, scored, fix)
+            yield finding("seal-alone (scoring)" if PROGRAMS[1] in keys else "seal-alone", where, what)
         elif len(set(keys.values())) > 1:
             what = f"The two programs hold different keys in {SEAL}."
-            yield Finding("seal-differs", "error", where, what, "Scoring refuses every result as forged.", fix)
+            yield finding("seal-differs", where, what)
 
 
 def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
@@ -306,5 +289,4 @@ def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str])
         what = f"{place.at(file.name)} contains the seal key" + (
             ", and make_programs_available is true." if own else "."
         )
-        fix = "Set make_programs_available to false." if own else FIX
-        yield Finding("leak-seal", "error", place.name, what, EFFECT, fix)
+        yield finding("leak-seal (open)" if own else "leak-seal", place.name, what)

@@ -8,6 +8,7 @@ from typing import Any
 from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
 from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
 from bundle_tools.challenge.rules.answers import is_public
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.challenge.rules.program_settings import scoring_settings
 from bundle_tools.challenge.rules.tables import (
     LABELS,
@@ -22,7 +23,7 @@ from bundle_tools.challenge.rules.tables import (
 from bundle_tools.codabench.keys import PhaseKeys
 from bundle_tools.codabench.rules.dataset import find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.rules.findings import Finding, Severity, shown
+from bundle_tools.codabench.rules.findings import Finding, shown
 
 MOST_EDITS = 3
 UNITS = 5
@@ -54,20 +55,17 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
             if reference is not None and is_public(reference):
                 name = f"{task.reference_data.rstrip('/')}/{SETTINGS}"
                 what = f"{name}: true values in the report of a phase that hides outputs."
-                effect = "Anybody can open reports, even when outputs are hidden."
                 where = draft.at(*phase.place)
-                yield Finding("report-reveals", "error", where, what, effect, "Write truth: false under report.")
+                yield finding("report-reveals", where, what)
     yield from _check_last(draft)
     if hidden and draft.keys.make_programs_available:
         what = "Participants may download the programs, and a phase hides its outputs."
-        effect = "They see how the hidden phase is run and scored."
         where = draft.at("make_programs_available")
-        yield Finding("open-programs", "warning", where, what, effect, "Switch it off, unless this is intended.")
+        yield finding("open-programs", where, what)
     if hidden and draft.keys.make_input_data_available:
         what = "Participants may download the input data, and a phase hides its outputs."
-        effect = "They can look at the hidden phase's data and label them by hand."
         where = draft.at("make_input_data_available")
-        yield Finding("open-input", "warning", where, what, effect, "Switch it off, unless this is intended.")
+        yield finding("open-input", where, what)
 
 
 def _check_last(draft: Draft) -> Iterator[Finding]:
@@ -79,9 +77,8 @@ def _check_last(draft: Draft) -> Iterator[Finding]:
         # Data without a report section have a foreign format, so it is unknown whether they are secret.
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
-            effect = "Participants can read what both programs print and write."
             where = draft.at(*phases[-1].place)
-            yield Finding("phase-open", "note", where, what, effect, "Write hide_output: true.")
+            yield finding("phase-open", where, what)
 
 
 def _is_hidden(phase: PhaseKeys) -> bool:
@@ -115,12 +112,11 @@ def _budget(where: str, columns: Sequence[Mapping[str, Any]], clips: int, target
         f"there are {labels} labels of {clips} clips."
     )
     most = gain(scores, labels, submissions)
-    effect = f"Submitting variants can gain about {most:.3f} of skill; expected at most {GAIN_ALLOWED}."
     if most <= GAIN_ALLOWED:
-        return Finding("labels-told", "note", where, what, effect, "Nothing.")
+        return finding("labels-told (little)", where, what, gain=most, allowed=GAIN_ALLOWED)
     more = f", or take {ceil(labels_needed(scores, submissions) / targets)} clips" if allowed else ""
     fix = f"Allow {submissions_allowed(scores, labels)} in max_submissions{more}."
-    return Finding("labels-told", "warning", where, what, effect, fix)
+    return finding("labels-told", where, what, gain=most, allowed=GAIN_ALLOWED, fix=fix)
 
 
 def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
@@ -129,8 +125,7 @@ def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
     if "probes" not in settings:
         if settings.get("copies") is not None:
             what = "The input data have copies of clips but no probes."
-            effect = "The model never sees an altered copy, so every measured axis is 0."
-            yield Finding("probes-missing", "warning", where, what, effect, "Add probes, or delete the copies.")
+            yield finding("probes-missing", where, what)
         return
     if isinstance(settings["probes"], dict):
         yield from _check_time(where, settings, settings["probes"], clips)
@@ -151,27 +146,22 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
             f"{clips} clips mean up to {calls} calls of a model in {budget:.0f} s, {left:.2f} s for each. "
             f"The example ({EXAMPLE_CALL_S} s a call) takes {calls * EXAMPLE_CALL_S:.0f} s."
         )
-        effect = "Slower models do not reach all altered copies; each one they miss counts as showing nothing."
-        fix = "Use fewer clips or edits, raise the limit on a queue of your own, or say so on a page."
-        severity: Severity = "note" if left >= EXAMPLE_CALL_S else "warning"
-        yield Finding("probes-time", severity, where, what, effect, fix)
+        yield finding("probes-time (short)" if left >= EXAMPLE_CALL_S else "probes-time", where, what)
 
 
 def check_yardstick(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
     """Find phases with too few people, or one kind of part, to tell what is always so."""
     if "probes" not in inputs.settings or not clips:
         return
-    effect = "Maps and timelines are not scored: both axes are 0 for everybody."
     sources = read_labels(reference.data).sources
     if 0 < (people := len({sources[clip] for clip in clips if clip in sources})) < FEWEST_PEOPLE:
         what = f"The clips show {people} people, by source_id; expected at least {FEWEST_PEOPLE}."
-        yield Finding("yardstick-people", "warning", reference.at(LABELS), what, effect, "Use clips of more people.")
+        yield finding("yardstick-people", reference.at(LABELS), what)
     exchanges = read_by_clip(inputs.data, "exchanges")
     kinds = {kind for clip in clips if clip in exchanges for kind in _kinds(exchanges[clip])}
     if len(kinds) == 1 and exchanges.keys() >= set(clips):
         what = f"All parts of all exchanges are of one kind: {shown(min(kinds))}."
-        fix = "Exchange parts of several kinds, such as mouth, eyes and words."
-        yield Finding("yardstick-kinds", "warning", inputs.at(str(inputs.settings["exchanges"])), what, effect, fix)
+        yield finding("yardstick-kinds", inputs.at(str(inputs.settings["exchanges"])), what)
 
 
 def _kinds(entry: object) -> Iterator[str]:
@@ -194,15 +184,12 @@ def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: 
         return
     if filmed := len(set(clips) - read_by_clip(inputs.data, "exchanges").keys()):
         what = f"The leaderboard ranks by {TOTAL}, and {filmed} of {len(clips)} clips have no exchange."
-        effect = "Their altered copies can be recognised, and an entry that does so may rank above honest ones."
-        fix = "Write rank_by: prediction into task.yaml of the reference data, and the index of skill as primary_index."
-        yield Finding("ranks-filmed", "warning", reference.at(SETTINGS), what, effect, fix)
+        yield finding("ranks-filmed", reference.at(SETTINGS), what)
     is_open = reference.section("report").get("truth") is True
     if not is_open and len(clips) < CLIPS_TO_RANK:
         what = f"{len(clips)} clips tell two entries apart only if their totals differ by {_points(len(clips))}."
-        effect = "Between closer totals, luck decides."
-        fix = f"With {CLIPS_TO_RANK} clips {_points(CLIPS_TO_RANK)} count; else call closer entries equal."
-        yield Finding("ranks-few", "warning", inputs.at("clips.csv"), what, effect, fix)
+        enough = {"clips": CLIPS_TO_RANK, "points": _points(CLIPS_TO_RANK)}
+        yield finding("ranks-few", inputs.at("clips.csv"), what, **enough)
 
 
 def _points(clips: int) -> str:
@@ -214,27 +201,20 @@ def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
     where, settings = side.at(SETTINGS), side.settings
     if settings.get("accept_sealed") is True:
         what = "The phase accepts sealed records of `bundle evaluate`."
-        effect = (
-            "Whoever holds one gets its row; whoever has the seal key can forge one. "
-            "It shows predictions and altered copies of a closed phase."
-        )
-        fix = "Give each record to its owner alone, and run `bundle server audit`."
-        yield Finding("sealed-accepted", "note", where, what, effect, fix)
+        yield finding("sealed-accepted", where, what)
     accepted = settings.get("results")
     if accepted is not True:
         idle = [name for name in NAMES if settings.get(name) is not None]
         if idle:
             what = f"{' and '.join(idle)} without results: true."
-            yield Finding("results-idle", "warning", where, what, "They are not used.", "Set results, or delete them.")
+            yield finding("results-idle", where, what)
         return
-    effect = "Anybody can write results by hand, and what needs a running model is not measured."
     what = "The phase accepts results in place of code."
-    yield Finding("results-accepted", "note", where, what, effect, "Say on a page how such entries are ranked.")
+    yield finding("results-accepted", where, what)
     unnamed = sorted(set(clips) - {clip for clip, _ in read_list(side.data, "aliases", 2)})
     if settings.get("aliases") is not None and unnamed:
         what = f"{len(unnamed)} clips have no older name, such as {unnamed[0]}."
-        effect = "Results can name them only by id, and files of 2017 do not."
-        yield Finding("results-names", "warning", side.at(str(settings["aliases"])), what, effect, "Add their names.")
+        yield finding("results-names", side.at(str(settings["aliases"])), what)
 
 
 def is_drawn(draft: Draft) -> bool:
@@ -256,9 +236,5 @@ def check_training(draft: Draft) -> Iterator[Finding]:
         clips = max(0, len(read_table(data.text(LABELS))) - 1)
         if clips < ENOUGH:
             what = f"The public data have {clips} labelled clips; expected {ENOUGH} or more."
-            effect = (
-                "Models trained on so few clips score below the constant, although they fit their training clips well."
-            )
-            drawn = "Leave out --no-training: `bundle build` then draws 240."
-            fix = drawn if is_drawn(draft) else "Publish more labelled clips: smaller phases leave more of them."
-            yield Finding("training-few", "warning", draft.at(*place), what, effect, fix)
+            code = "training-few (drawn)" if is_drawn(draft) else "training-few"
+            yield finding(code, draft.at(*place), what)

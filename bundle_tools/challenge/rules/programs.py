@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bundle_tools.challenge.figures.pages import look_through
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.challenge.rules.program_settings import (
     DATA,
     ProgramSettings,
@@ -21,7 +22,7 @@ from bundle_tools.challenge.rules.program_settings import (
 from bundle_tools.challenge.rules.tables import SETTINGS
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, shown
+from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.codabench.rules.programs.sources import LARGEST_SOURCE, TEXTS, Source, read_sources
 from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
 
@@ -34,7 +35,6 @@ SHORTEST_PIECE = 2
 NAMES_BECOME_KEYS = frozenset({"asdict", "_asdict", "vars", "locals", "__dict__", "model_dump", "to_dict", "to_json"})
 KIT = Path(__file__).resolve().parents[3] / "starting_kit"
 """The starting kit of this checkout, which has the checks of a source."""
-REFUSED = "Ingestion refuses it."
 KIT_CODES = {
     "syntax_error": "solution-syntax",
     "class_missing": "solution-contract",
@@ -53,21 +53,19 @@ def check_settings(draft: Draft) -> Iterator[Finding]:
             where = draft.at(*place, program)
             if answer is None:
                 what = f"The {title} is not the one of this checkout, so it was not run on its data."
-                effect = "This check would run foreign code on this machine."
-                fix = "Unpack the zip and check the folder if you trust it."
-                yield Finding("program-unasked", "note", where, what, effect, fix)
+                yield finding("program-unasked", where, what)
                 continue
             yield from _refused(str(getattr(tasks[place], data)), answer)
             if answer.problem:
                 what = f"The {title} cannot read its settings: {answer.problem}"
-                yield Finding("settings-unread", "error", where, what, FAILS_LATER, "Run it: `bundle run`.")
+                yield finding("settings-unread", where, what)
 
 
 def _refused(folder: str, answer: ProgramSettings) -> Iterator[Finding]:
     of_data, told = Counter(refusal.code for refusal in answer.of_data), Counter[str]()
     for refusal in answer.of_settings:
         where = f"{PurePosixPath(folder) / SETTINGS}{refusal.where.removeprefix(SETTINGS)}"
-        yield Finding("settings-refused", "error", where, _what(refusal), FAILS_LATER, _sentence(refusal.fix))
+        yield finding("settings-refused", where, _what(refusal), fix=_sentence(refusal.fix))
     for refusal in answer.of_data:
         told[refusal.code] += 1
         if told[refusal.code] > MOST_OF_A_KIND:
@@ -76,11 +74,8 @@ def _refused(folder: str, answer: ProgramSettings) -> Iterator[Finding]:
         if told[refusal.code] == MOST_OF_A_KIND < count:
             what = f"{what} There are {count} such mistakes."
         where = str(PurePosixPath(folder) / refusal.where)
-        if refusal.severity == "warning":
-            effect = "The program leaves it out."
-            yield Finding("data-doubted", "warning", where, what, effect, _sentence(refusal.fix))
-        else:
-            yield Finding("data-refused", "error", where, what, "Every run fails.", _sentence(refusal.fix))
+        code = "data-doubted" if refusal.severity == "warning" else "data-refused"
+        yield finding(code, where, what, fix=_sentence(refusal.fix))
 
 
 def _what(refusal: Refusal) -> str:
@@ -108,9 +103,8 @@ def check_revealed(draft: Draft) -> Iterator[Finding]:
     for phase in draft.keys.phases if hidden else ():
         if not phase.hide_score_output and not phase.hide_output:
             what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
-            effect = "Participants can read the hidden scores in scores.json."
             where = draft.at(*phase.place)
-            yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
+            yield finding("columns-revealed", where, what)
 
 
 def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
@@ -119,9 +113,7 @@ def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator
     if first and chosen and chosen.key and chosen.key != first:
         what = f"The leaderboard ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."
         where = draft.at(*draft.keys.leaderboards[0].place, "primary_index")
-        effect = "Pages and reports then name a different winner."
-        fix = f"Write the index of {first} as primary_index. If this is intended, change the pages."
-        yield Finding("columns-primary", "warning", where, what, effect, fix)
+        yield finding("columns-primary", where, what, first=first)
 
 
 def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
@@ -131,35 +123,32 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
         key, title, direction, decimals = (told[field] for field in ("key", "title", "direction", "decimals"))
         if key not in declared:
             what = f"The scoring program writes {key}, which is no column."
-            yield Finding("columns-missing", "error", board, what, "Codabench drops the score.", "Add the column.")
+            yield finding("columns-missing", board, what)
             continue
         column = declared[key]
         place = column.place
         if column.computation:
             what = f"The scoring program writes {key}, and Codabench computes it as well."
-            effect = "The server fails while storing the scores."
-            yield Finding("columns-computed", "error", draft.at(*place), what, effect, "Delete the computation.")
+            yield finding("columns-computed", draft.at(*place), what)
         if column.sorting != direction:
             what = f"{key}: expected sorting {direction} as in the scoring program; found another."
-            effect = "The worst submission ranks first."
-            yield Finding("columns-sorting", "error", draft.at(*place), what, effect, f"Write {direction}.")
+            yield finding("columns-sorting", draft.at(*place), what, direction=direction)
         if column.title and column.title != title:
             what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.title)} here."
             where = draft.at(*place, "title")
-            yield Finding("columns-title", "warning", where, what, "Report and leaderboard disagree.", "Use one title.")
+            yield finding("columns-title", where, what)
         if column.precision < decimals:
             what = f"{key}: the scoring program gives {decimals} decimals; found precision {column.precision}."
             where = draft.at(*place, "precision")
-            yield Finding("columns-precision", "warning", where, what, "Differences vanish.", f"Write {decimals}.")
+            yield finding("columns-precision", where, what, decimals=decimals)
     known = dict.fromkeys(told["key"] for told in registry)
     for key, column in declared.items():
         if key not in known and not column.computation:
             what = f"The scoring program never writes {shown(key)}."
-            effect = "The column stays n/a, and rows without the primary score rank first."
-            yield Finding("columns-extra", "error", draft.at(*column.place), what, effect, "Delete the column.")
+            yield finding("columns-extra", draft.at(*column.place), what)
     if [key for key in declared if key in known] != [key for key in known if key in declared]:
         what = "The columns are not in the order of the scoring program."
-        yield Finding("columns-order", "note", board, what, "Pages and report show a different order.", "Reorder them.")
+        yield finding("columns-order", board, what)
 
 
 def check_keys(draft: Draft) -> Iterator[Finding]:
@@ -174,8 +163,7 @@ def check_keys(draft: Draft) -> Iterator[Finding]:
         written = _keys_of(program)
         if written and not any(_stands_in(key, program, written) for key in keys):
             what = f"The scoring program writes {_some(written)}; the columns expect {_some(keys)}."
-            effect = "Codabench drops scores that have no column; their cells show n/a."
-            yield Finding("columns-keys", "warning", draft.at(*place), what, effect, "Use the same keys in both.")
+            yield finding("columns-keys", draft.at(*place), what)
 
 
 def _keys_of(program: Dataset) -> list[str]:
@@ -252,14 +240,13 @@ def check_models(draft: Draft) -> Iterator[Finding]:
         where, names = draft.at(*place), files.names()
         if "model.py" not in names:
             what = "model.py is missing at the root of a solution."
-            yield Finding("solution-model", "error", where, what, REFUSED, "Put model.py at its root.")
+            yield finding("solution-model", where, what)
             continue
         sources = [name for name in names if name.endswith(".py") and files.size(name) <= LARGEST_SOURCE]
-        for found in check_sources(names, {name: files.read(name) for name in sources}):
-            if found.level == "error" and found.code in KIT_CODES:
-                what = f"{found.where} of a solution: {found.found}."
-                fix = f"{found.fix[:1].upper()}{found.fix[1:]}."
-                yield Finding(KIT_CODES[found.code], "error", where, what, REFUSED, fix)
+        for problem in check_sources(names, {name: files.read(name) for name in sources}):
+            if problem.level == "error" and problem.code in KIT_CODES:
+                what = f"{problem.where} of a solution: {problem.found}."
+                yield finding(KIT_CODES[problem.code], where, what, fix=_sentence(problem.fix))
 
 
 def check_figures(draft: Draft) -> Iterator[Finding]:
@@ -271,7 +258,7 @@ def check_figures(draft: Draft) -> Iterator[Finding]:
         for change in page.filled.changes[:MOST_TOLD]:
             what = f"{change.name}: found {shown(change.found)}; expected {shown(change.expected)}."
             where = f"{page.name}:{change.line}"
-            yield Finding("page-figure", "warning", where, what, "Readers see a wrong number.", "Run `bundle pages`.")
+            yield finding("page-figure", where, what)
         for problem in page.filled.problems:
             reasons.setdefault(problem.what, []).append((f"{page.name}:{problem.line}", problem.name or "a mark"))
     for reason, marks in reasons.items():
@@ -279,5 +266,4 @@ def check_figures(draft: Draft) -> Iterator[Finding]:
         names = list(dict.fromkeys(name for _, name in marks))
         more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
         what = f"{', '.join(names[:MOST_TOLD])}{more}: {reason}"
-        fix = "Correct the mark or its source. `bundle pages` lists every place, `bundle pages --names` all names."
-        yield Finding("page-mark", "warning", marks[0][0], what, "This figure is never updated.", fix)
+        yield finding("page-mark", marks[0][0], what)

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from PIL import Image
 
 from bundle_tools.challenge.fingerprint import fingerprint
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.challenge.rules.tables import (
     LABELS,
     SETTINGS,
@@ -29,7 +30,6 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 FEWEST_PEOPLE = 5
 LARGEST_PICTURE = 64 * 2**10
 LONGEST_SIDE = 1024
-LANDMARKS = "Compute them: `bundle data baselines`, or build with --baselines."
 KNOWLEDGE = ("causes", "observations")
 SEEN = ("input_data", "path", "public_data")
 """Keys of data that models or participants see; the kit may contain data of an open phase."""
@@ -45,18 +45,16 @@ def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[s
     ):
         if odd:
             what = f"{len(odd)} clips {kind}, such as {odd[0]}."
-            effect = "Such a clip cannot be predicted or cannot be scored."
-            yield Finding("labels-clips", "error", reference.at(LABELS), what, effect, "Generate both together.")
+            yield finding("labels-clips", reference.at(LABELS), what)
     for key in ("causes", "observations"):
         if odd := sorted(read_by_clip(reference.data, key).keys() - labelled):
             what = f"{len(odd)} clips have no label, such as {shown(odd[0])}."
-            where, effect = reference.at(str(reference.settings[key])), "Their entries are ignored."
-            yield Finding("causes-clips", "warning", where, what, effect, "Generate both together.")
+            where = reference.at(str(reference.settings[key]))
+            yield finding("causes-clips", where, what)
     own, vocabulary = reference.section("explanation_score").get("vocabulary"), vocabulary_of(inputs.settings)
     if isinstance(own, list) and vocabulary and {str(cue) for cue in own} != set(vocabulary):
         what = "explanation_score.vocabulary: the cues differ from those of the input data."
-        effect = "Scoring does not know all claims that ingestion accepts."
-        yield Finding("score-vocabulary", "error", reference.at(SETTINGS), what, effect, "Make both lists equal.")
+        yield finding("score-vocabulary", reference.at(SETTINGS), what)
     yield from _check_groups(reference)
     yield from _check_key_frames(reference)
 
@@ -71,14 +69,12 @@ def check_landmarks(draft: Draft) -> Iterator[Finding]:
         where = reference.at(str(name))
         if str(name) not in reference.data.names():
             what = f"landmarks: {shown(name)} is missing from the reference data."
-            effect = "Reports compare scores only with the constant."
-            yield Finding("landmarks-missing", "warning", where, what, effect, LANDMARKS)
+            yield finding("landmarks-missing", where, what)
             continue
         record = read_json(reference.data, name)
         if isinstance(record, dict) and record.get("data_sha256") != fingerprint(inputs.data, reference.data):
             what = "The landmarks were computed from different clips, labels or settings."
-            effect = "Reports and pages compare scores with outdated values."
-            yield Finding("landmarks-stale", "warning", where, what, effect, LANDMARKS)
+            yield finding("landmarks-stale", where, what)
 
 
 def _check_groups(side: PhaseData) -> Iterator[Finding]:
@@ -87,8 +83,7 @@ def _check_groups(side: PhaseData) -> Iterator[Finding]:
         return
     if str(name) not in side.data.names():
         what = f"groups: {shown(name)} is missing from the reference data."
-        effect = "Reports say nothing about groups."
-        yield Finding("groups-missing", "error", side.at(str(name)), what, effect, "Put it there.")
+        yield finding("groups-missing", side.at(str(name)), what)
         return
     header, *rows = read_table(side.data.text(str(name))) or [[]]
     sources = read_labels(side.data).sources
@@ -102,7 +97,7 @@ def _check_groups(side: PhaseData) -> Iterator[Finding]:
     if not any(sum(size >= FEWEST_PEOPLE for size in groups) >= 2 for groups in sizes):
         what = f"No attribute has two groups of {FEWEST_PEOPLE} people or more."
         where = side.at(str(name))
-        yield Finding("groups-small", "note", where, what, "Reports compare nothing.", "Put values together.")
+        yield finding("groups-small", where, what)
 
 
 def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
@@ -117,8 +112,7 @@ def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
             faults.setdefault(fault, []).append(row[1])
     for fault, files in faults.items():
         what = f"{len(files)} files {fault}, such as {shown(files[0])}."
-        effect, fix = "The report shows fewer pictures.", "Make them again with `bundle data key-frames`."
-        yield Finding("key-frames-picture", "error", side.at(name), what, effect, fix)
+        yield finding("key-frames-picture", side.at(name), what)
 
 
 def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | None:
@@ -148,8 +142,7 @@ def check_misplaced(draft: Draft) -> Iterator[Finding]:
         for name in data.names(junk=True):
             if PurePosixPath(name).name in names:
                 what = f"{name} belongs to the reference data."
-                effect = "The causes of a label give the label away."
-                yield Finding("causes-misplaced", "error", place, what, effect, "Delete it there.")
+                yield finding("causes-misplaced", place, what)
 
 
 def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
@@ -165,8 +158,7 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
                 what = f"{name} holds {shown(found[0])}, an attribute of people."
             else:
                 continue
-            effect = "Models could use this attribute, and participants could read it for every person."
-            yield Finding("groups-misplaced", "error", place, what, effect, "Delete it there.")
+            yield finding("groups-misplaced", place, what)
 
 
 def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:

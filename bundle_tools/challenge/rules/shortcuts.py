@@ -14,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.challenge.rules.tables import read_clips, read_copies, read_json, read_labels
 from bundle_tools.challenge.rules.video import UnreadableVideo, describe_file
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.rules.findings import Finding, Severity
+from bundle_tools.codabench.rules.findings import Finding
 
 FEWEST_CLIPS = 8
 # More people prove nothing more and take time.
@@ -78,18 +79,13 @@ def check_shortcuts(draft: Draft) -> Iterator[Finding]:
             continue
         named = "; ".join(f"{feature} and {target} {value:+.2f}" for feature, target, value in result.relations)
         what = f"Labels can be predicted without watching a clip (p = {result.p:.4f}): {named}."
-        effect = "A model can score without looking at a clip."
-        alike = "Encode all alike (`bundle data from-folder --reencode 360`), with one length, one size and no dates."
-        fix = f"Shuffle and rename the clips at random. {alike}"
-        severity: Severity = "error" if result.is_plain else "warning"
-        if severity == "error" and not read_copies(inputs):
+        code = "giveaway" if result.is_plain else "giveaway (trace)"
+        if result.is_plain and not read_copies(inputs):
             others = {name: values for name, values in columns.items() if name not in OF_MOTION}
             rest = associate(others, targets, sources)
             if rest is None or not rest.is_plain:
-                severity = "warning"
-                effect = "What moves makes a filmed clip's file larger: these labels may follow motion."
-                fix = f"{alike} If this stays, compare models with the baseline *File metadata only*."
-        yield Finding("giveaway", severity, folder, what, effect, fix)
+                code = "giveaway (motion)"
+        yield finding(code, folder, what)
 
 
 def associate(
