@@ -109,33 +109,33 @@ class Answers:
 
 def hidden_answers(draft: Draft) -> list[Answers]:
     """Read the labels of all tasks that keep them secret; tables that cannot be read are left out."""
-    found: dict[tuple[str, str], Answers] = {}
+    tables: dict[tuple[str, str], Answers] = {}
     shared = _open_ids(draft)
     for task in draft.keys.tasks:
-        reference, given = find(draft, task.reference_data), find(draft, task.input_data)
+        reference, inputs = find(draft, task.reference_data), find(draft, task.input_data)
         if reference is None or is_public(reference):
             continue
-        place, inputs = str(task.reference_data), str(task.input_data or "")
+        folder, input_folder = str(task.reference_data), str(task.input_data or "")
         if SETTINGS in reference.names():
             labels = read_labels(reference)
-            clips = {digest: clip for clip, _, digest in (*read_copies(given), *read_clips(given))} if given else {}
-            starts = _starts(given) if given else {}
-            found[place, LABELS] = Answers(place, inputs, True, labels.rows, clips, starts, shared)
+            clips = {digest: clip for clip, _, digest in (*read_copies(inputs), *read_clips(inputs))} if inputs else {}
+            starts = _starts(inputs) if inputs else {}
+            tables[folder, LABELS] = Answers(folder, input_folder, True, labels.rows, clips, starts, shared)
             causes = read_contributions(reference)
-            found[place, "causes"] = Answers(place, inputs, True, causes, shared=shared, what="contributions")
+            tables[folder, "causes"] = Answers(folder, input_folder, True, causes, shared=shared, what="contributions")
             continue
         for name in reference.names():
             if name.lower().endswith(".csv") and reference.size(name) <= LARGEST_TABLE:
-                found[place, name] = Answers(place, inputs, False, _foreign(reference.text(name)))
-    return [answers for answers in found.values() if answers.rows]
+                tables[folder, name] = Answers(folder, input_folder, False, _foreign(reference.text(name)))
+    return [answers for answers in tables.values() if answers.rows]
 
 
-def _starts(given: Dataset) -> dict[str, str]:
-    names = set(given.names())
+def _starts(inputs: Dataset) -> dict[str, str]:
+    names = set(inputs.names())
     # Without sound, a copy may equal its clip and then gets the clip's id.
-    listed = (*read_copies(given), *read_clips(given))
-    clips = [(clip, file) for clip, file, _ in listed if file in names and given.size(file) <= LARGEST_FILE]
-    return {File(file, given.read(file)).start_of_clip: clip for clip, file in clips}
+    listed = (*read_copies(inputs), *read_clips(inputs))
+    clips = [(clip, file) for clip, file, _ in listed if file in names and inputs.size(file) <= LARGEST_FILE]
+    return {File(file, inputs.read(file)).start_of_clip: clip for clip, file in clips}
 
 
 def _open_ids(draft: Draft) -> frozenset[str]:
@@ -264,7 +264,7 @@ def _is_round(label: float) -> bool:
 def _neighbours(text: str, ids: frozenset[str]) -> list[tuple[str, list[tuple[float, float]]]]:
     """Return each mention of a clip with the numbers around it, each with half the width of its last digit."""
     marks = [match for match in _words(ids).finditer(text) if match[0] in ids]
-    found = []
+    mentions = []
     ends = [0, *(mark.end() for mark in marks)]
     starts = [*(mark.start() for mark in marks), len(text)]
     for position, mark in enumerate(marks):
@@ -277,8 +277,8 @@ def _neighbours(text: str, ids: frozenset[str]) -> list[tuple[str, list[tuple[fl
             if _plausible(match)
         ]
         if near:
-            found.append((mark[0], [(value, width) for value, width in near if width < 0.6e-3]))
-    return found
+            mentions.append((mark[0], [(value, width) for value, width in near if width < 0.6e-3]))
+    return mentions
 
 
 def _words(ids: Iterable[str]) -> re.Pattern[str]:

@@ -58,19 +58,19 @@ def check_data(draft: Draft) -> Iterator[Finding]:
 
 
 def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference: PhaseData) -> Iterator[Finding]:
-    where, given, wanted = inputs.at(SETTINGS), inputs.settings, reference.settings
+    where, ours, theirs = inputs.at(SETTINGS), inputs.settings, reference.settings
     for key in ("task", "data_version"):
-        if given.get(key) != wanted.get(key) or given.get(key) is None:
-            what = f"{key}: {shown(given.get(key))} in the input data, {shown(wanted.get(key))} in the reference data."
+        if ours.get(key) != theirs.get(key) or ours.get(key) is None:
+            what = f"{key}: {shown(ours.get(key))} in the input data, {shown(theirs.get(key))} in the reference data."
             yield finding("data-version", where, what)
-    if _targets(given) != _targets(wanted) or not _targets(given):
-        what = f"Targets: {_targets(given)} in the input data, {_targets(wanted)} in the reference data."
+    if _targets(ours) != _targets(theirs) or not _targets(ours):
+        what = f"Targets: {_targets(ours)} in the input data, {_targets(theirs)} in the reference data."
         yield finding("data-targets", where, what)
-    title, named = draft.keys.title or "", wanted.get("challenge")
+    title, named = draft.keys.title or "", theirs.get("challenge")
     if title and isinstance(named, str) and named.strip() != title.strip():
         what = f"challenge: {shown(named)}; the title of the competition is {shown(title)}."
         yield finding("data-challenge", reference.at(SETTINGS), what)
-    if given.get("environment") == "gpu" and draft.keys.queue is None:
+    if ours.get("environment") == "gpu" and draft.keys.queue is None:
         what = "environment: gpu, and no queue in competition.yaml."
         yield finding("data-gpu", where, what)
     limit = inputs.section("limits").get("time_limit_s")
@@ -243,19 +243,19 @@ def check_exchanges(
         yield finding("exchanges-some", where, what)
     readable = {clip: read for clip, entry in listed.items() if clip in clips and (read := _read(entry))}
     files = {clip: file for clip, (file, _) in readable.items()}
-    found: dict[str, Video] = {}
-    yield from check_files(side, name, files, found, progress, lambda _: False)
-    yield from check_tags(where, found)
+    exchanges: dict[str, Video] = {}
+    yield from check_files(side, name, files, exchanges, progress, lambda _: False)
+    yield from check_tags(where, exchanges)
     yield from check_extra(side, name, "exchanges", files)
-    for clip in found.keys() & videos.keys():
-        if differences := videos[clip].differences(found[clip]):
+    for clip in exchanges.keys() & videos.keys():
+        if differences := videos[clip].differences(exchanges[clip]):
             what = f"The exchange of {clip}: {', '.join(differences)}."
             yield finding("exchange-differs", where, what)
             continue
         file, outlines = readable[clip]
-        for (one, first), (other, second) in combinations(outlines.items(), 2):
+        for (part, first), (other, second) in combinations(outlines.items(), 2):
             if cv2.intersectConvexConvex(first, second)[0] > 0:
-                what = f"The exchange of {clip}: the outlines of {shown(one)} and {shown(other)} meet."
+                what = f"The exchange of {clip}: the outlines of {shown(part)} and {shown(other)} meet."
                 yield finding("exchange-meets", where, what)
         if (most := _outside(side, clips[clip], file, outlines)) > SEEN:
             what = f"The exchange of {clip} differs by {most:.0f} of 255 outside its parts; expected at most {SEEN:g}."
@@ -282,7 +282,7 @@ def _outside(side: PhaseData, clip: str, exchange: str, outlines: Outlines) -> f
     for outline in outlines.values():
         cv2.fillConvexPoly(parts, np.rint(outline).astype(np.int32), 255)
     outside = cv2.dilate(parts, np.ones((BLOCK + 1, BLOCK + 1), np.uint8)) == 0
-    for one, other in zip(ours, theirs, strict=False):
-        difference = cv2.absdiff(one, other).astype(np.float32)
+    for frame, other in zip(ours, theirs, strict=False):
+        difference = cv2.absdiff(frame, other).astype(np.float32)
         most = max(most, float((cv2.blur(difference, (BLOCK, BLOCK)) * outside).max()))
     return most

@@ -47,7 +47,7 @@ KEY = re.compile(rb"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """One folder, zip or page of the bundle."""
 
     name: str
@@ -56,7 +56,7 @@ class Place:
     """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
     data: Dataset
     page: str = ""
-    """The only file that counts, if the place is a page; else empty."""
+    """The only file that counts, if it is a page; else empty."""
 
     def files(self, unopened: list[Unopened]) -> Iterator[File]:
         """Yield its files, also those in archives; what cannot be opened goes to `unopened`."""
@@ -81,7 +81,7 @@ class Secrets:
     keys: set[bytes]
     """The seal keys of the programs."""
     programs: set[str]
-    """Names of the places that are programs."""
+    """Names of the locations that are programs."""
 
 
 def check_leaks(draft: Draft) -> Iterator[Finding]:
@@ -90,32 +90,32 @@ def check_leaks(draft: Draft) -> Iterator[Finding]:
     unopened: list[Unopened] = []
     programs = opened(draft, *PROGRAMS)
     secrets = Secrets(_reference_files(draft), hidden_answers(draft), seal_keys(programs.values()), set(programs))
-    for place in places(draft):
+    for location in all_locations(draft):
         unopened.clear()
-        names = [] if place.page else place.data.names(junk=True)
+        names = [] if location.page else location.data.names(junk=True)
         clips: list[str] = []
-        for file in place.files(unopened):
+        for file in location.files(unopened):
             names.append(file.name)
-            yield from check_key_in(place, file, secrets.keys, secrets.programs)
+            yield from check_key_in(location, file, secrets.keys, secrets.programs)
             text = read_text(file) if secrets.files or secrets.answers else None
-            yield from _check_copies(place, file, text, secrets)
+            yield from _check_copies(location, file, text, secrets)
             if text is not None:
-                yield from _check_text(place, text, secrets)
-                own = [answers for answers in secrets.answers if answers.inputs == place.name]
+                yield from _check_text(location, text, secrets)
+                own = [answers for answers in secrets.answers if answers.inputs == location.name]
                 clips += [line for answers in own if (line := numbers_of_clip(file, text, answers))]
-        yield from _check_text(place, Text("the file names", "\n".join(dict.fromkeys(names))), secrets)
-        yield from _check_text(place, Text("the content of the clips", "\n".join(clips)), secrets)
-        yield from (_cannot_open(place, problem) for problem in unopened)
+        yield from _check_text(location, Text("the file names", "\n".join(dict.fromkeys(names))), secrets)
+        yield from _check_text(location, Text("the content of the clips", "\n".join(clips)), secrets)
+        yield from (_cannot_open(location, problem) for problem in unopened)
     yield from _check_reference_seals(draft, secrets)
 
 
 def _reference_files(draft: Draft) -> dict[str, str]:
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for folder, reference in opened(draft, "reference_data").items():
         for file in () if is_public(reference) else look_inside(reference, []):
             if not PurePosixPath(file.name).name.lower().startswith(NEUTRAL):
-                found |= dict.fromkeys(_digests(file, read_text(file)), str(PurePosixPath(folder) / file.name))
-    return found
+                paths |= dict.fromkeys(_digests(file, read_text(file)), str(PurePosixPath(folder) / file.name))
+    return paths
 
 
 def _digests(file: File, text: Text | None) -> list[str]:
@@ -125,28 +125,28 @@ def _digests(file: File, text: Text | None) -> list[str]:
     return [file.sha256, *spoken]
 
 
-def _check_copies(place: Place, file: File, text: Text | None, secrets: Secrets) -> Iterator[Finding]:
-    if place.audience == "scoring":
+def _check_copies(location: Location, file: File, text: Text | None, secrets: Secrets) -> Iterator[Finding]:
+    if location.audience == "scoring":
         return
     copied = next((secrets.files[digest] for digest in _digests(file, text) if digest in secrets.files), None)
     if copied is not None:
-        what = f"{place.at(file.name)} has the same content as {copied}."
-        yield finding("leak", place.name, what)
+        what = f"{location.at(file.name)} has the same content as {copied}."
+        yield finding("leak", location.name, what)
     for answers in secrets.answers:
         clip = answers.clips.get(file.sha256) or answers.starts.get(file.start_of_clip or "none")
-        if clip is not None and place.name != answers.inputs:
-            what = f"{place.at(file.name)} is the clip {clip} of {answers.inputs}, whose labels are hidden."
-            yield finding("leak-clip", place.name, what)
+        if clip is not None and location.name != answers.inputs:
+            what = f"{location.at(file.name)} is the clip {clip} of {answers.inputs}, whose labels are hidden."
+            yield finding("leak-clip", location.name, what)
 
 
-def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]:
+def _check_text(location: Location, text: Text, secrets: Secrets) -> Iterator[Finding]:
     for answers in secrets.answers:
-        path = place.at(text.name)
-        if answers.ours and place.audience == "participants" and place.name != answers.inputs:
+        path = location.at(text.name)
+        if answers.ours and location.audience == "participants" and location.name != answers.inputs:
             named = sorted(named_ids(text.text, answers.telling_ids))
             if named:
                 what = f"{path} names {len(named)} clips of {answers.place}, such as {named[0]}."
-                yield finding("leak-id", place.name, what)
+                yield finding("leak-id", location.name, what)
         labelled = sorted(labelled_clips(text.text, answers))
         if labelled:
             clips = f"{len(labelled)} clips of {answers.place}"
@@ -155,42 +155,42 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
             what = f"{path} holds {answers.what} of {answers.place} one after the other."
         else:
             continue
-        code = "leak-labels (scoring)" if place.audience == "scoring" else "leak-labels"
-        yield finding(code, place.name, what)
+        code = "leak-labels (scoring)" if location.audience == "scoring" else "leak-labels"
+        yield finding(code, location.name, what)
 
 
 def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
     """Look for zip bombs, and for the key in the reference data, too, because older servers protected them weakly."""
     unopened: list[Unopened] = []
     for folder, reference in opened(draft, "reference_data").items():
-        place = Place(folder, "scoring", reference)
+        location = Location(folder, "scoring", reference)
         unopened.clear()
-        for file in place.files(unopened):
-            yield from check_key_in(place, file, secrets.keys, secrets.programs)
-        yield from (_cannot_open(place, problem) for problem in unopened if problem.bomb)
+        for file in location.files(unopened):
+            yield from check_key_in(location, file, secrets.keys, secrets.programs)
+        yield from (_cannot_open(location, problem) for problem in unopened if problem.bomb)
 
 
-def _cannot_open(place: Place, problem: Unopened) -> Finding:
-    what = f"{place.at(problem.name)}: {problem.reason}."
-    return finding("archive-bomb" if problem.bomb else "archive-unopened", place.name, what)
+def _cannot_open(location: Location, problem: Unopened) -> Finding:
+    what = f"{location.at(problem.name)}: {problem.reason}."
+    return finding("archive-bomb" if problem.bomb else "archive-unopened", location.name, what)
 
 
 def check_identities(draft: Draft) -> Iterator[Finding]:
     """Find source videos that a hidden task shares with another set, and clips that name their source."""
     seen: dict[str, tuple[set[str], bool]] = {}
     for task in draft.keys.tasks:
-        given, wanted = find(draft, task.input_data), find(draft, task.reference_data)
-        place = str(task.reference_data)
-        if wanted is None or place in seen or not {SETTINGS, LABELS} <= set(wanted.names()):
+        inputs, reference = find(draft, task.input_data), find(draft, task.reference_data)
+        folder = str(task.reference_data)
+        if reference is None or folder in seen or not {SETTINGS, LABELS} <= set(reference.names()):
             continue
-        sources = read_labels(wanted).sources
-        seen[place] = set(sources.values()), not is_public(wanted)
-        if given is not None:
-            yield from _check_names(str(task.input_data), given, sources)
-            yield from _check_transcripts(str(task.input_data), given, sources)
-    for place, data in opened(draft, "public_data").items():
+        sources = read_labels(reference).sources
+        seen[folder] = set(sources.values()), not is_public(reference)
+        if inputs is not None:
+            yield from _check_names(str(task.input_data), inputs, sources)
+            yield from _check_transcripts(str(task.input_data), inputs, sources)
+    for folder, data in opened(draft, "public_data").items():
         if LABELS in data.names() and data.text(LABELS).startswith("clip_id,source_id,"):
-            seen[place] = set(read_labels(data).sources.values()), False
+            seen[folder] = set(read_labels(data).sources.values()), False
     yield from _check_siblings(seen)
 
 
@@ -205,7 +205,7 @@ def _check_siblings(sets: dict[str, tuple[set[str], bool]]) -> Iterator[Finding]
                 yield finding("data-siblings", second, what)
 
 
-def _check_names(place: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
+def _check_names(folder: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
     telling = [
         clip
         for clip, file, _ in read_clips(data)
@@ -213,10 +213,10 @@ def _check_names(place: str, data: Dataset, sources: dict[str, str]) -> Iterator
     ]
     if telling:
         what = f"{len(telling)} clips have their source in their name, such as {telling[0]}."
-        yield finding("leak-source", place, what)
+        yield finding("leak-source", folder, what)
 
 
-def _check_transcripts(place: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
+def _check_transcripts(folder: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
     if "transcripts.json" not in data.names():
         return
     try:
@@ -228,11 +228,11 @@ def _check_transcripts(place: str, data: Dataset, sources: dict[str, str]) -> It
     telling = sorted(clip for clip, text in texts if isinstance(text, str) and named_ids(text, names))
     if telling:
         what = f"{len(telling)} transcripts name a clip or a source, such as that of {telling[0]}."
-        yield finding("leak-transcript", place, what)
+        yield finding("leak-transcript", folder, what)
 
 
-def places(draft: Draft) -> list[Place]:
-    """Return all places except the reference data; a place with several keys appears once, with its widest audience."""
+def all_locations(draft: Draft) -> list[Location]:
+    """Return all locations except the reference data; one with several keys appears once, with its widest audience."""
     keys = {"public_data", "starting_kit", "path"}
     keys |= {"ingestion_program", "scoring_program"} if draft.keys.make_programs_available else set()
     keys |= {"input_data"} if draft.keys.make_input_data_available else set()
@@ -241,20 +241,20 @@ def places(draft: Draft) -> list[Place]:
         "models": {"input_data", "ingestion_program"},
         "scoring": {"scoring_program"},
     }
-    found: dict[str, Place] = {}
+    locations: dict[str, Location] = {}
     for audience, keys in audiences.items():
         for path, data in opened(draft, *keys).items():
-            found.setdefault(path, Place(path, audience, data))
-    return [*found.values(), *_pages(draft)]
+            locations.setdefault(path, Location(path, audience, data))
+    return [*locations.values(), *_pages(draft)]
 
 
-def _pages(draft: Draft) -> Iterator[Place]:
+def _pages(draft: Draft) -> Iterator[Location]:
     root = Dataset(draft.root)
     names = [FILE, draft.keys.terms, *(page.file for page in draft.keys.pages)]
     for name in dict.fromkeys(name for name in names if isinstance(name, str) and name):
         inside = not name.startswith("/") and ".." not in PurePosixPath(name).parts
         if inside and (draft.root / name).is_file():
-            yield Place(name, "participants", root, name)
+            yield Location(name, "participants", root, name)
 
 
 def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
@@ -280,13 +280,13 @@ def check_seals(draft: Draft) -> Iterator[Finding]:
             yield finding("seal-differs", where, what)
 
 
-def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
+def check_key_in(location: Location, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
     """Find a key outside the root of a program, by name or by content."""
-    own = place.name in programs and file.name == SEAL
-    if own and place.audience != "participants":
+    own = location.name in programs and file.name == SEAL
+    if own and location.audience != "participants":
         return
     if file.name.rpartition("/")[2] == SEAL or any(key in file.content for key in keys):
-        what = f"{place.at(file.name)} contains the seal key" + (
+        what = f"{location.at(file.name)} contains the seal key" + (
             ", and make_programs_available is true." if own else "."
         )
-        yield finding("leak-seal (open)" if own else "leak-seal", place.name, what)
+        yield finding("leak-seal (open)" if own else "leak-seal", location.name, what)

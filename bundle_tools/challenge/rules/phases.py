@@ -87,9 +87,9 @@ def _is_hidden(phase: PhaseKeys) -> bool:
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
     """State how much one participant's submissions reveal of hidden labels, and warn if exploiting it pays."""
-    told = scoring_settings(draft)
+    answers = scoring_settings(draft)
     for task in draft.keys.tasks:
-        known, data = told.get(task.place), find(draft, task.reference_data)
+        known, data = answers.get(task.place), find(draft, task.reference_data)
         # An unbounded score has infinitely many values; a program without these fields is not this project's.
         of_labels = [column for column in known.columns if column.get("of_labels")] if known else []
         columns = [column for column in of_labels if column["maximum"] is not None]
@@ -220,7 +220,7 @@ def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
 def is_drawn(draft: Draft) -> bool:
     """Whether all clips are drawn, so that `bundle build` makes its own training set."""
     settings = [read_settings(data) or {} for data in opened(draft, "input_data").values()]
-    return bool(settings) and all(str(one.get("data_version")).startswith(SYNTHETIC) for one in settings)
+    return bool(settings) and all(str(phase.get("data_version")).startswith(SYNTHETIC) for phase in settings)
 
 
 def check_training(draft: Draft) -> Iterator[Finding]:

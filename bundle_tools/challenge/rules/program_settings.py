@@ -127,6 +127,8 @@ def program_settings(draft: Draft, kind: str) -> dict[Place, ProgramSettings | N
 
 def _is_own(program: Dataset, own: Dataset, *, all_files: bool) -> bool:
     """Return whether a program is this checkout's: all its files, or just its sources, which alone count in a zip."""
+    if not own.path.is_dir():
+        return False
     if program.path.resolve() == own.path:
         return True
 

@@ -62,16 +62,16 @@ def check_settings(draft: Draft) -> Iterator[Finding]:
 
 
 def _refused(folder: str, answer: ProgramSettings) -> Iterator[Finding]:
-    of_data, told = Counter(refusal.code for refusal in answer.of_data), Counter[str]()
+    of_data, shown_so_far = Counter(refusal.code for refusal in answer.of_data), Counter[str]()
     for refusal in answer.of_settings:
         where = f"{PurePosixPath(folder) / SETTINGS}{refusal.where.removeprefix(SETTINGS)}"
         yield finding("settings-refused", where, _what(refusal), fix=_sentence(refusal.fix))
     for refusal in answer.of_data:
-        told[refusal.code] += 1
-        if told[refusal.code] > MOST_OF_A_KIND:
+        shown_so_far[refusal.code] += 1
+        if shown_so_far[refusal.code] > MOST_OF_A_KIND:
             continue
         what, count = _what(refusal), of_data[refusal.code]
-        if told[refusal.code] == MOST_OF_A_KIND < count:
+        if shown_so_far[refusal.code] == MOST_OF_A_KIND < count:
             what = f"{what} There are {count} such mistakes."
         where = str(PurePosixPath(folder) / refusal.where)
         code = "data-doubted" if refusal.severity == "warning" else "data-refused"
@@ -88,17 +88,17 @@ def _sentence(text: str) -> str:
 
 def check_registry(draft: Draft) -> Iterator[Finding]:
     """Compare keys, titles, directions and decimals; programs without a registry are skipped."""
-    for told in scoring_settings(draft).values():
-        if told is not None and not told.problem:
-            yield from _compare(draft, told.columns)
-            yield from _check_primary(draft, told.columns)
+    for answer in scoring_settings(draft).values():
+        if answer is not None and not answer.problem:
+            yield from _compare(draft, answer.columns)
+            yield from _check_primary(draft, answer.columns)
             return
 
 
 def check_revealed(draft: Draft) -> Iterator[Finding]:
     """Find hidden columns that scores.json shows; columns of missing ratings are not secret."""
-    told = next((told for told in scoring_settings(draft).values() if told is not None), None)
-    empty = {column["key"] for column in (told.columns if told else ()) if column.get("of_people")}
+    answer = next((answer for answer in scoring_settings(draft).values() if answer is not None), None)
+    empty = {column["key"] for column in (answer.columns if answer else ()) if column.get("of_people")}
     hidden = [column for column in draft.keys.columns if column.hidden and column.key not in empty]
     for phase in draft.keys.phases if hidden else ():
         if not phase.hide_score_output and not phase.hide_output:
@@ -119,8 +119,8 @@ def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator
 def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
     declared = {column.key: column for column in draft.keys.columns if column.key}
     board = draft.at("leaderboards")
-    for told in registry:
-        key, title, direction, decimals = (told[field] for field in ("key", "title", "direction", "decimals"))
+    for expected in registry:
+        key, title, direction, decimals = (expected[field] for field in ("key", "title", "direction", "decimals"))
         if key not in declared:
             what = f"The scoring program writes {key}, which is no column."
             yield finding("columns-missing", board, what)
@@ -141,7 +141,7 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
             what = f"{key}: the scoring program gives {decimals} decimals; found precision {column.precision}."
             where = draft.at(*place, "precision")
             yield finding("columns-precision", where, what, decimals=decimals)
-    known = dict.fromkeys(told["key"] for told in registry)
+    known = dict.fromkeys(expected["key"] for expected in registry)
     for key, column in declared.items():
         if key not in known and not column.computation:
             what = f"The scoring program never writes {shown(key)}."
@@ -176,16 +176,16 @@ def _keys_of(program: Dataset) -> list[str]:
 
 def _keys_in(source: Source) -> Iterator[str]:
     for node in source.nodes:
-        places: list[ast.expr | None] = []
+        keys: list[ast.expr | None] = []
         if isinstance(node, ast.Dict):
-            places = list(node.keys)
+            keys = list(node.keys)
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            places = [node.slice]
+            keys = [node.slice]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
             yield from (keyword.arg for keyword in node.keywords if keyword.arg)
-        for place in places:
-            if isinstance(place, ast.Constant) and isinstance(place.value, str):
-                yield place.value
+        for key in keys:
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value
 
 
 def _stands_in(key: str, program: Dataset, written: list[str]) -> bool:

@@ -138,11 +138,11 @@ def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | No
 def check_misplaced(draft: Draft) -> Iterator[Finding]:
     """Find causes and observations that models or participants can see; the kit may contain those of an open phase."""
     names = {f"{kind}.json" for kind in KNOWLEDGE} | {name for kind in KNOWLEDGE for _, name in _named(draft, kind)}
-    for place, data in opened(draft, *SEEN).items():
+    for folder, data in opened(draft, *SEEN).items():
         for name in data.names(junk=True):
             if PurePosixPath(name).name in names:
                 what = f"{name} belongs to the reference data."
-                yield finding("causes-misplaced", place, what)
+                yield finding("causes-misplaced", folder, what)
 
 
 def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
@@ -150,15 +150,15 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
     tables = [(data, name) for data, name in _named(draft, "groups") if name in data.names()]
     files = {name for _, name in tables}
     attributes = {column for data, name in tables for column in _header(data, name)[1:]}
-    for place, data in opened(draft, *SEEN, "starting_kit").items() if files else ():
+    for folder, data in opened(draft, *SEEN, "starting_kit").items() if files else ():
         for name in data.names(junk=True):
             if PurePosixPath(name).name in files:
                 what = f"{name} belongs to the reference data."
-            elif found := sorted(_columns(data, name) & attributes):
-                what = f"{name} holds {shown(found[0])}, an attribute of people."
+            elif columns := sorted(_columns(data, name) & attributes):
+                what = f"{name} holds {shown(columns[0])}, an attribute of people."
             else:
                 continue
-            yield finding("groups-misplaced", place, what)
+            yield finding("groups-misplaced", folder, what)
 
 
 def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:
