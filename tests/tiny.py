@@ -11,9 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from bundle_tools.challenge.rules import clips, program_settings, video
-from bundle_tools.challenge.rules.program_settings import ProgramSettings
-from bundle_tools.challenge.rules.video import Video, describe
+from bundle_tools.challenge.reading import program_settings, video
+from bundle_tools.challenge.reading.program_settings import ProgramSettings
+from bundle_tools.challenge.reading.video import Video, describe
+from bundle_tools.challenge.rules import clips
 from bundle_tools.codabench.rules import clock
 from bundle_tools.codabench.rules.document import Draft, read
 from tests import warm

@@ -1,6 +1,6 @@
 """Check a bundle of this challenge: its data and settings, and the rules for any bundle.
 
-No code of the bundle is run, except that the organiser's own programs read their settings (`rules.program_settings`).
+No code of the bundle is run, except that the organiser's own programs read their settings (`reading.program_settings`).
 """
 
 from datetime import datetime

@@ -21,7 +21,7 @@ from bundle_tools.challenge.figures.blocks import BLOCKS
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.pages import Figures, fill_pages, look_through, open_bundle
 from bundle_tools.challenge.figures.pictures import FOLDER, PICTURES
-from bundle_tools.challenge.rules import program_settings
+from bundle_tools.challenge.reading import program_settings
 from bundle_tools.challenge.rules.phases import MOST_EDITS, UNITS, altered_calls
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError

@@ -18,12 +18,13 @@ from bundle_tools.challenge.build import TOP_LEVEL, Options, build
 from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.challenge.rules import clips, program_settings
+from bundle_tools.challenge.reading import program_settings
+from bundle_tools.challenge.reading.video import describe
+from bundle_tools.challenge.rules import clips
 from bundle_tools.challenge.rules.clips import check_data
 from bundle_tools.challenge.rules.codes import AREAS, CODES
 from bundle_tools.challenge.rules.programs import check_models, check_registry, check_settings
 from bundle_tools.challenge.rules.reference import check_misplaced
-from bundle_tools.challenge.rules.video import describe
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules import Rule

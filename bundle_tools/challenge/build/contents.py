@@ -9,7 +9,7 @@ import yaml
 from bundle_tools.challenge.launch.croissant import NAME as CROISSANT
 from bundle_tools.challenge.launch.croissant import croissant, describe
 from bundle_tools.challenge.launch.facts import read_facts
-from bundle_tools.challenge.rules.tables import read_settings
+from bundle_tools.challenge.reading.tables import read_settings
 from bundle_tools.codabench.archive import Entry
 from bundle_tools.codabench.build.key import NAME as KEY_NAME
 from bundle_tools.codabench.keys import load

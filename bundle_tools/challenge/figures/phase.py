@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 from bundle_tools.challenge.figures.marks import FigureError
-from bundle_tools.challenge.rules.answers import is_public
-from bundle_tools.challenge.rules.program_settings import ScoringSettings, scoring_settings
-from bundle_tools.challenge.rules.tables import SETTINGS, read_clips, read_settings, read_table
-from bundle_tools.challenge.rules.video import Video, describe
+from bundle_tools.challenge.reading.answers import is_public
+from bundle_tools.challenge.reading.program_settings import ScoringSettings, scoring_settings
+from bundle_tools.challenge.reading.tables import SETTINGS, read_clips, read_settings, read_table
+from bundle_tools.challenge.reading.video import Video, describe
 from bundle_tools.codabench.competition import slug_of
 from bundle_tools.codabench.keys import PhaseKeys, TaskKeys
 from bundle_tools.codabench.rules.dataset import Dataset, find

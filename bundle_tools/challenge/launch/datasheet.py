@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from bundle_tools.challenge.launch.facts import Facts
-from bundle_tools.challenge.rules.tables import read_settings
-from bundle_tools.challenge.rules.video import describe
+from bundle_tools.challenge.reading.tables import read_settings
+from bundle_tools.challenge.reading.video import describe
 from bundle_tools.codabench.competition import Competition
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.phase_data.texts import templates_in

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import yaml
 
 from bundle_tools.challenge.launch.facts import FILE, Facts, questions
-from bundle_tools.challenge.rules.tables import read_clips, read_settings
+from bundle_tools.challenge.reading.tables import read_clips, read_settings
 from bundle_tools.codabench.competition import Competition, Phase
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.findings import Finding

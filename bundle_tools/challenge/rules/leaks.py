@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from bundle_tools.challenge.rules.answers import (
+from bundle_tools.challenge.reading.answers import (
     Answers,
     Text,
     hidden_answers,
@@ -24,10 +24,10 @@ from bundle_tools.challenge.rules.answers import (
     numbers_of_clip,
     read_text,
 )
+from bundle_tools.challenge.reading.inside import File, Unopened, look_inside
+from bundle_tools.challenge.reading.program_settings import SEAL
+from bundle_tools.challenge.reading.tables import LABELS, SETTINGS, read_clips, read_labels
 from bundle_tools.challenge.rules.codes import finding
-from bundle_tools.challenge.rules.inside import File, Unopened, look_inside
-from bundle_tools.challenge.rules.program_settings import SEAL
-from bundle_tools.challenge.rules.tables import LABELS, SETTINGS, read_clips, read_labels
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import FILE, Draft
 from bundle_tools.codabench.rules.findings import Finding

@@ -7,10 +7,9 @@ from typing import Any
 
 from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
 from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
-from bundle_tools.challenge.rules.answers import is_public
-from bundle_tools.challenge.rules.codes import finding
-from bundle_tools.challenge.rules.program_settings import scoring_settings
-from bundle_tools.challenge.rules.tables import (
+from bundle_tools.challenge.reading.answers import is_public
+from bundle_tools.challenge.reading.program_settings import scoring_settings
+from bundle_tools.challenge.reading.tables import (
     LABELS,
     SETTINGS,
     PhaseData,
@@ -20,6 +19,7 @@ from bundle_tools.challenge.rules.tables import (
     read_settings,
     read_table,
 )
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.codabench.keys import PhaseKeys
 from bundle_tools.codabench.rules.dataset import find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft

@@ -11,15 +11,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bundle_tools.challenge.figures.pages import look_through
-from bundle_tools.challenge.rules.codes import finding
-from bundle_tools.challenge.rules.program_settings import (
+from bundle_tools.challenge.reading.program_settings import (
     DATA,
     ProgramSettings,
     Refusal,
     program_settings,
     scoring_settings,
 )
-from bundle_tools.challenge.rules.tables import SETTINGS
+from bundle_tools.challenge.reading.tables import SETTINGS
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from PIL import Image
 
 from bundle_tools.challenge.fingerprint import fingerprint
-from bundle_tools.challenge.rules.codes import finding
-from bundle_tools.challenge.rules.tables import (
+from bundle_tools.challenge.reading.tables import (
     LABELS,
     SETTINGS,
     PhaseData,
@@ -23,6 +22,7 @@ from bundle_tools.challenge.rules.tables import (
     side_of,
     vocabulary_of,
 )
+from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.codabench.rules.dataset import Dataset, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown

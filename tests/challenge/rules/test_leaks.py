@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundle_tools.challenge.check import check
-from bundle_tools.challenge.rules.answers import (
+from bundle_tools.challenge.reading.answers import (
     Answers,
     Text,
     hidden_answers,
@@ -30,7 +30,7 @@ from bundle_tools.challenge.rules.answers import (
     labelled_clips,
     named_ids,
 )
-from bundle_tools.challenge.rules.inside import Unopened, look_inside
+from bundle_tools.challenge.reading.inside import Unopened, look_inside
 from bundle_tools.challenge.rules.leaks import check_identities, check_leaks
 from bundle_tools.challenge.rules.shortcuts import check_shortcuts
 from bundle_tools.codabench.archive import zip_folder

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.rules import program_settings
-from bundle_tools.challenge.rules.program_settings import scoring_settings
+from bundle_tools.challenge.reading import program_settings
+from bundle_tools.challenge.reading.program_settings import scoring_settings
 from bundle_tools.challenge.rules.programs import check_settings
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding

@@ -15,10 +15,10 @@ import yaml
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from bundle_tools.challenge.reading.video import describe_file
 from bundle_tools.challenge.rules import clips, shortcuts
 from bundle_tools.challenge.rules.clips import check_data
 from bundle_tools.challenge.rules.shortcuts import ERROR_P, WARNING_P, associate, check_shortcuts
-from bundle_tools.challenge.rules.video import describe_file
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.challenge.check import check
-from bundle_tools.challenge.rules import program_settings
+from bundle_tools.challenge.reading import program_settings
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.programs.commands import local_name, script_of, started

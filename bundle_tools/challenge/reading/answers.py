@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from bundle_tools.challenge.rules.inside import GZIP, LARGEST_FILE, ZIP, File
-from bundle_tools.challenge.rules.tables import (
+from bundle_tools.challenge.reading.inside import GZIP, LARGEST_FILE, ZIP, File
+from bundle_tools.challenge.reading.tables import (
     LABELS,
     SETTINGS,
     numbers,

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
-from bundle_tools.challenge.rules import program_readers
-from bundle_tools.challenge.rules.tables import SETTINGS
+from bundle_tools.challenge.reading import program_readers
+from bundle_tools.challenge.reading.tables import SETTINGS
 from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.keys import Place
@@ -157,8 +157,7 @@ def _ask(program: DataState, kind: str, data: tuple[DataState, ...]) -> tuple[Pr
         try:
             folders = [_unpacked(files, Path(scratch) / f"{number}") for number, (files, _) in enumerate(data)]
             if program[0].path == OWN_PROGRAMS / kind and _is_imported(kind):
-                with redirect_stdout(io.StringIO()):
-                    lines = [program_readers.read_folder(kind, folder) for folder in folders]
+                lines = _read_here(kind, folders)
             else:
                 timeout_s = TIMEOUT_S + sum(size for _, state in data for *_, size in state) / BYTES_A_SECOND
                 done = _start(kind, _unpacked(program[0], Path(scratch) / "program"), folders, timeout_s)
@@ -181,6 +180,16 @@ def _is_imported(kind: str) -> bool:
         use_own_scoring_program()
     spec = find_spec(package)
     return spec is not None and Path(str(spec.origin)).is_relative_to(OWN_PROGRAMS / kind)
+
+
+def _read_here(kind: str, folders: list[Path]) -> list[str]:
+    """Read folders by this checkout's program in this process; no caches may be left in the folder to be packed."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        with redirect_stdout(io.StringIO()):
+            return [program_readers.read_folder(kind, folder) for folder in folders]
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def _start(kind: str, program: Path, folders: list[Path], timeout_s: float) -> subprocess.CompletedProcess[str]:
