@@ -11,10 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from bundle_tools.challenge.rules.clips import files, video
-from bundle_tools.challenge.rules.clips.video import Video, describe
-from bundle_tools.challenge.rules.programs import asking
-from bundle_tools.challenge.rules.programs.asking import Answer, Question
+from bundle_tools.challenge.reading import program_settings, video
+from bundle_tools.challenge.reading.program_settings import ProgramSettings
+from bundle_tools.challenge.reading.video import Video, describe
+from bundle_tools.challenge.rules import clips
 from bundle_tools.codabench.rules import clock
 from bundle_tools.codabench.rules.document import Draft, read
 from tests import warm
@@ -114,13 +114,15 @@ def swap(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), "utf-8")
 
 
-def telling(*columns: tuple[str, str, str, int]) -> Callable[..., tuple[Answer, ...]]:
+def telling(*columns: tuple[str, str, str, int]) -> Callable[..., tuple[ProgramSettings, ...]]:
     """Stand in for asking a program: key, title, direction and decimals of the columns of scoring."""
     fields = ("key", "title", "direction", "decimals")
-    told = Answer({"columns": [dict(zip(fields, column, strict=True)) for column in columns], "settings": {}})
+    answer = ProgramSettings(
+        {"columns": [dict(zip(fields, column, strict=True)) for column in columns], "settings": {}}
+    )
 
-    def ask(_program: object, _question: Question, data: Sequence[object]) -> tuple[Answer, ...]:
-        return (told,) * len(data)
+    def ask(_program: object, _kind: str, data: Sequence[object]) -> tuple[ProgramSettings, ...]:
+        return (answer,) * len(data)
 
     return ask
 
@@ -171,22 +173,24 @@ def decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
             _DESCRIBED[digest] = describe(content)
         return _DESCRIBED[digest]
 
-    monkeypatch.setattr(files, "count_frames", decoded)
+    monkeypatch.setattr(clips, "count_frames", decoded)
     monkeypatch.setattr(video, "describe", described)
 
 
 @pytest.fixture
 def asked_in_a_fork(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Ask programs in forked processes; that asking starts an interpreter is seen in test_check_settings.py."""
+    """Start foreign programs in forked processes; one test of `test_settings.py` starts an interpreter."""
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        question = tmp_path_factory.mktemp("question") / "question.py"
+        readers = tmp_path_factory.mktemp("readers") / "readers.py"
         # In the place of the option -B.
-        question.write_text(f"import sys; sys.dont_write_bytecode = True\n{command[3]}")
-        ended = warm.run(question, command[4:])
+        readers.write_text(f"import sys; sys.dont_write_bytecode = True\n{Path(command[3]).read_text()}")
+        ended = warm.run(readers, command[4:])
         return subprocess.CompletedProcess(command, ended.code, ended.printed, ended.printed)
 
-    monkeypatch.setattr(asking, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired))
+    monkeypatch.setattr(
+        program_settings, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired)
+    )
 
 
 def end_when(happened: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> None:

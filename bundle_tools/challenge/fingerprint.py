@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-from bundle_tools.challenge.rules.clips.tables import LABELS, read_settings
+from bundle_tools.challenge.reading.tables import LABELS, read_settings
 from bundle_tools.codabench.rules.dataset import Dataset
 
 # Titles, report, bootstrap and limits do not change any value; the second pass and the weights do.

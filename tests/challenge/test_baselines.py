@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 from bundle_tools.challenge.baselines.page import table
 from bundle_tools.challenge.baselines.predictors import ceiling_of_people, from_causes, look_up, metadata_only
 from bundle_tools.challenge.fingerprint import fingerprint
-from bundle_tools.challenge.rules.clips.reference import check_landmarks
+from bundle_tools.challenge.rules.reference import check_landmarks
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules.dataset import Dataset

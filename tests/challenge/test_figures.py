@@ -21,8 +21,8 @@ from bundle_tools.challenge.figures.blocks import BLOCKS
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.pages import Figures, fill_pages, look_through, open_bundle
 from bundle_tools.challenge.figures.pictures import FOLDER, PICTURES
-from bundle_tools.challenge.rules.programs import asking
-from bundle_tools.challenge.rules.settings.probes import MOST_EDITS, UNITS, altered_calls
+from bundle_tools.challenge.reading import program_settings
+from bundle_tools.challenge.rules.phases import MOST_EDITS, UNITS, altered_calls
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from ingest import settings
@@ -406,5 +406,5 @@ def test_guides_and_named_pages_are_looked_through_and_no_other_file(copy: Path)
 
 def test_nothing_is_asked_where_nothing_is_marked(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copy / "pages" / "limits.md").write_text("# No mark\n")
-    monkeypatch.setattr(asking, "_ask", None)
+    monkeypatch.setattr(program_settings, "_ask", None)
     assert fill_pages(copy) == []

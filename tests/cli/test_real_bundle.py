@@ -18,14 +18,13 @@ from bundle_tools.challenge.build import TOP_LEVEL, Options, build
 from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.challenge.rules.clips import altered, files
-from bundle_tools.challenge.rules.clips.data import check_data
-from bundle_tools.challenge.rules.clips.misplaced import check_misplaced
-from bundle_tools.challenge.rules.clips.video import describe
-from bundle_tools.challenge.rules.programs import asking
-from bundle_tools.challenge.rules.programs.models import check_models
-from bundle_tools.challenge.rules.settings.refused import check_settings
-from bundle_tools.challenge.rules.settings.registry import check_registry
+from bundle_tools.challenge.reading import program_settings
+from bundle_tools.challenge.reading.video import describe
+from bundle_tools.challenge.rules import clips
+from bundle_tools.challenge.rules.clips import check_data
+from bundle_tools.challenge.rules.codes import AREAS, CODES
+from bundle_tools.challenge.rules.programs import check_models, check_registry, check_settings
+from bundle_tools.challenge.rules.reference import check_misplaced
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules import Rule
@@ -67,8 +66,8 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_the_folders_are_valid_and_zip_to_little(by_hand: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clips and exchanges are the listed ones by their SHA-256; nothing is decoded."""
-    monkeypatch.setattr(files, "count_frames", lambda content: (describe(content).packets, None))
-    monkeypatch.setattr(altered, "_outside", lambda *_: 0.0)
+    monkeypatch.setattr(clips, "count_frames", lambda content: (describe(content).packets, None))
+    monkeypatch.setattr(clips, "_outside", lambda *_: 0.0)
     # The committed final set is a demonstration, which guide and checker say: it is too small to rank.
     assert {finding.code for finding in check(ROOT)} <= {"junk", "ranks-few", "labels-told"}
     assert check_zip(by_hand) == []
@@ -289,7 +288,7 @@ def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
     monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
     ask = telling(("explanation", "Explanation score", "desc", 2), ("failed_clips", "Failed clips", "asc", 0))
-    monkeypatch.setattr(asking, "_ask", ask)
+    monkeypatch.setattr(program_settings, "_ask", ask)
     draft, _ = read(ROOT, folder=True)
     assert draft is not None
     board = draft.content["leaderboards"][0]
@@ -309,8 +308,9 @@ def test_every_rule_of_the_checker_has_a_bundle_that_breaks_it() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
     # The code of a finding comes first.
-    said = [words[0] for name, words in calls if name in {"Finding", "_fatal"}]
-    rules = {word.value for word in said if isinstance(word, ast.Constant)}
+    words = [arguments[0] for name, arguments in calls if name in {"Finding", "_fatal"}]
+    rules = {word.value for word in words if isinstance(word, ast.Constant)}
+    rules |= {code.partition(" ")[0] for code in CODES}
     tested = {
         node.value
         for path in (
@@ -321,3 +321,19 @@ def test_every_rule_of_the_checker_has_a_bundle_that_breaks_it() -> None:
     }
     assert len(rules) > 100
     assert rules <= tested
+
+
+def test_every_row_of_the_table_is_used_and_every_code_has_one() -> None:
+    folder = ROOT / "bundle_tools" / "challenge" / "rules"
+    sources = {path.name: path.read_text() for path in folder.glob("*.py")}
+    used = {
+        node.value
+        for name, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if name != "codes.py" and isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    extra = {f"{files}-extra" for files in ("clips", "copies", "exchanges")}
+    assert CODES.keys() <= used | extra
+    called = re.findall(r'\bfinding\(\s*"([^"]+)"', "".join(sources.values()))
+    assert set(called) <= CODES.keys()
+    assert len(CODES) == sum(map(len, AREAS))

@@ -8,7 +8,7 @@ from pathlib import Path
 import av
 import pytest
 
-from bundle_tools.challenge.rules.clips.video import describe
+from bundle_tools.challenge.reading.video import describe
 from bundle_tools.own_clips.writing.media import Unusable, clean
 from tests.ingestion.clips import Format, write_clip
 

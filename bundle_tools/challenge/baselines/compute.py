@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bundle_tools.challenge.baselines.predictors import ceiling_of_people, from_causes, look_up, metadata_only
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.fingerprint import fingerprint
-from bundle_tools.challenge.rules.clips.shortcuts import features
-from bundle_tools.challenge.rules.clips.tables import read_clips
+from bundle_tools.challenge.reading.tables import read_clips
+from bundle_tools.challenge.rules.shortcuts import features
 from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.codabench.rules.dataset import Dataset

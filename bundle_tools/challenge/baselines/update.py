@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.challenge.rules.clips.tables import read_settings
+from bundle_tools.challenge.reading.tables import read_settings
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.codabench.competition import Competition, Phase
 from bundle_tools.codabench.keys import load

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
-from bundle_tools.challenge.rules.clips.tables import read_settings
+from bundle_tools.challenge.reading.tables import read_settings
 from bundle_tools.codabench.archive import Entry
 from bundle_tools.codabench.build.key import NAME as KEY_NAME
 from bundle_tools.codabench.keys import load

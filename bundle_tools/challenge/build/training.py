@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from bundle_tools.challenge.build.contents import TRAINING_CLIPS
-from bundle_tools.challenge.rules.clips.tables import read_table
-from bundle_tools.challenge.rules.settings.training import ENOUGH, LABELS, is_drawn
+from bundle_tools.challenge.reading.tables import LABELS, read_table
+from bundle_tools.challenge.rules.phases import ENOUGH, is_drawn
 from bundle_tools.codabench.rules.dataset import opened
 from bundle_tools.codabench.rules.document import read
 from bundle_tools.console import Progress

@@ -9,7 +9,7 @@ from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase
 from bundle_tools.challenge.figures.pictures import BLOCKS as PICTURES
 from bundle_tools.challenge.figures.values import calls, number, points_lost, weight, working_time_s
-from bundle_tools.challenge.rules.settings.probes import EXAMPLE_CALL_S
+from bundle_tools.challenge.rules.phases import EXAMPLE_CALL_S
 from bundle_tools.codabench.competition import in_order
 from bundle_tools.codabench.keys import Column
 

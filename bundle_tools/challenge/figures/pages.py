@@ -10,7 +10,7 @@ from bundle_tools.challenge.figures.blocks import BLOCKS
 from bundle_tools.challenge.figures.marks import Change, FigureError, Filled, Problem, Table, fill
 from bundle_tools.challenge.figures.phase import Phase, phases_of
 from bundle_tools.challenge.figures.values import FAMILIES, VALUES
-from bundle_tools.challenge.rules.clips.video import UnreadableVideo
+from bundle_tools.challenge.reading.video import UnreadableVideo
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError

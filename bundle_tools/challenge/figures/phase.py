@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 from bundle_tools.challenge.figures.marks import FigureError
-from bundle_tools.challenge.rules.clips.tables import SETTINGS, read_clips, read_settings, read_table
-from bundle_tools.challenge.rules.clips.video import Video, describe
-from bundle_tools.challenge.rules.secrets.answers import is_public
-from bundle_tools.challenge.rules.settings.registry import RegistryAnswer, told_by_programs
+from bundle_tools.challenge.reading.answers import is_public
+from bundle_tools.challenge.reading.program_settings import ScoringSettings, scoring_settings
+from bundle_tools.challenge.reading.tables import SETTINGS, read_clips, read_settings, read_table
+from bundle_tools.challenge.reading.video import Video, describe
 from bundle_tools.codabench.competition import slug_of
 from bundle_tools.codabench.keys import PhaseKeys, TaskKeys
 from bundle_tools.codabench.rules.dataset import Dataset, find
@@ -37,7 +37,7 @@ class Phase:
     """The phase in `competition.yaml`."""
     task: TaskKeys
     """Its first task in `competition.yaml`."""
-    answer: RegistryAnswer | None
+    answer: ScoringSettings | None
     """The scoring program's answer about its registry; None if it was not asked."""
 
     def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -121,7 +121,7 @@ class Phase:
         return find(self.draft, self.task.reference_data) or self._missing("has no reference data")
 
     @property
-    def _told(self) -> RegistryAnswer:
+    def _told(self) -> ScoringSettings:
         answer = self.answer or self._missing("has no scoring program with a registry of columns")
         return self._missing(f"cannot be scored: {answer.problem.rstrip('.')}") if answer.problem else answer
 
@@ -139,7 +139,7 @@ class Phase:
 
 def phases_of(draft: Draft) -> list[Phase]:
     """Return the phases of a bundle that have a task, in their order."""
-    answers = told_by_programs(draft)
+    answers = scoring_settings(draft)
     tasks = {str(task.index): task for task in draft.keys.tasks}
     found = []
     for phase in draft.keys.phases:

@@ -13,7 +13,7 @@ from bundle_tools.challenge.enough_clips import points_apart
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase
 from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
-from bundle_tools.challenge.rules.settings.probes import FIRST_CALLS, MOST_EDITS, altered_calls
+from bundle_tools.challenge.rules.phases import FIRST_CALLS, MOST_EDITS, altered_calls
 
 DOCKERFILE = Path(__file__).resolve().parents[3] / "docker" / "Dockerfile"
 PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", re.MULTILINE)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from bundle_tools.challenge.pages.writing import write_whole
-from bundle_tools.challenge.rules.clips.tables import read_clips
+from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.cli.options import add_bundle, add_command, add_path, workers
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules.dataset import Dataset

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from bundle_tools.challenge.key_frames import LIST, write_key_frames
-from bundle_tools.challenge.rules.clips.tables import read_clips
+from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.cli.options import add_bundle, add_command
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import find_root, load

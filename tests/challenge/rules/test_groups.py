@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.challenge.build.contents import entries
-from bundle_tools.challenge.rules.clips.misplaced import check_groups_misplaced
-from bundle_tools.challenge.rules.clips.reference import check_reference
-from bundle_tools.challenge.rules.clips.tables import PhaseData, read_labels, read_settings
+from bundle_tools.challenge.reading.tables import PhaseData, read_labels, read_settings
+from bundle_tools.challenge.rules.reference import check_groups_misplaced, check_reference
 from bundle_tools.codabench.rules.dataset import Dataset
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference

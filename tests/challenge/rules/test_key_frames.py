@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from bundle_tools.challenge.key_frames import COLUMNS, LARGEST_BYTES, encode, middle_frame, write_key_frames
-from bundle_tools.challenge.rules.clips.reference import check_reference
-from bundle_tools.challenge.rules.clips.tables import PhaseData, read_labels, read_settings
+from bundle_tools.challenge.reading.tables import PhaseData, read_labels, read_settings
+from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
-from bundle_tools.challenge.rules.settings import hidden_labels
-from bundle_tools.challenge.rules.settings.hidden_labels import check_hidden_labels
-from bundle_tools.challenge.rules.settings.registry import RegistryAnswer
+from bundle_tools.challenge.reading.program_settings import ScoringSettings
+from bundle_tools.challenge.rules.phases import check_hidden_labels
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
@@ -48,8 +47,8 @@ def phase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clips: int, allowed: 
     tasks = [{"index": "a", "reference_data": "ref/"}]
     phases = [{"tasks": ["a"], **({} if allowed == "default" else {"max_submissions": allowed})}]
     settings = {"targets": ["openness", "interview"], "report": {"truth": False}}
-    answer = RegistryAnswer(**{"columns": [TOTAL, SKILL, FAILED], "settings": settings, **told})
-    monkeypatch.setattr(hidden_labels, "told_by_programs", lambda _: {("tasks", 0): answer})
+    answer = ScoringSettings(**{"columns": [TOTAL, SKILL, FAILED], "settings": settings, **told})
+    monkeypatch.setattr("bundle_tools.challenge.rules.phases.scoring_settings", lambda _: {("tasks", 0): answer})
     return list(check_hidden_labels(Draft(tmp_path, {"tasks": tasks, "phases": phases}, {}, folder=True)))
 
 

@@ -22,17 +22,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundle_tools.challenge.check import check
-from bundle_tools.challenge.rules.clips.shortcuts import check_shortcuts
-from bundle_tools.challenge.rules.secrets.answers import Answers, hidden_answers
-from bundle_tools.challenge.rules.secrets.identities import check_identities
-from bundle_tools.challenge.rules.secrets.inside import Unopened, look_inside
-from bundle_tools.challenge.rules.secrets.leaks import check_leaks
-from bundle_tools.challenge.rules.secrets.search import (
+from bundle_tools.challenge.reading.answers import (
+    Answers,
     Text,
+    hidden_answers,
     holds_labels_in_order,
     labelled_clips,
     named_ids,
 )
+from bundle_tools.challenge.reading.inside import Unopened, look_inside
+from bundle_tools.challenge.rules.leaks import check_identities, check_leaks
+from bundle_tools.challenge.rules.shortcuts import check_shortcuts
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.archive import check_zip
 from bundle_tools.codabench.rules.dataset import Dataset

@@ -14,18 +14,17 @@ import pytest
 import yaml
 
 from bundle_tools.challenge.enough_clips import points_apart
-from bundle_tools.challenge.rules.clips.data import check_data
-from bundle_tools.challenge.rules.clips.misplaced import check_misplaced
-from bundle_tools.challenge.rules.clips.tables import (
+from bundle_tools.challenge.reading.tables import (
     PhaseData,
     read_contributions,
     read_copies,
     read_settings,
     vocabulary_of,
 )
-from bundle_tools.challenge.rules.secrets.leaks import check_leaks
-from bundle_tools.challenge.rules.settings.probes import FEWEST_PEOPLE, check_probes, check_yardstick
-from bundle_tools.challenge.rules.settings.ranking import check_ranking
+from bundle_tools.challenge.rules.clips import check_data
+from bundle_tools.challenge.rules.leaks import check_leaks
+from bundle_tools.challenge.rules.phases import FEWEST_PEOPLE, check_probes, check_ranking, check_yardstick
+from bundle_tools.challenge.rules.reference import check_misplaced
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding

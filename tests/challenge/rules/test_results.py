@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.rules.clips.tables import PhaseData
-from bundle_tools.challenge.rules.settings.results import check_results
+from bundle_tools.challenge.reading.tables import PhaseData
+from bundle_tools.challenge.rules.phases import check_results
 from bundle_tools.codabench.rules.dataset import Dataset
 
 SOUND: dict[str, Any] = {"results": True, "aliases": "aliases.csv", "target_aliases": {"coldness": "warmth"}}

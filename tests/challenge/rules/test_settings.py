@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.rules.programs import asking
-from bundle_tools.challenge.rules.settings.refused import check_settings
-from bundle_tools.challenge.rules.settings.registry import told_by_programs
+from bundle_tools.challenge.reading import program_settings
+from bundle_tools.challenge.reading.program_settings import scoring_settings
+from bundle_tools.challenge.rules.programs import check_settings
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
@@ -229,24 +229,43 @@ def test_a_program_that_cannot_tell_is_an_error(ours: Path, asked_in_a_fork: Non
     assert told(ours) == [("settings-unread", "competition.yaml:2"), ("settings-unread", "competition.yaml:5")]
 
 
-def test_each_program_is_started_once_for_all_tasks_and_rules(
+def test_our_own_programs_are_imported_and_not_started(ours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_settings, "subprocess", None)
+    assert {code for code, _ in told(ours)} == {"data-refused"}  # there are settings alone
+    (ours / "input_data/final/task.yaml").write_text("seed: x\n")
+    assert "settings-refused" in {code for code, _ in told(ours)}
+
+
+def test_a_foreign_program_is_started_in_an_interpreter(ours: Path) -> None:
+    """What it prints is ignored, and nothing is left in its folder."""
+    source = ours / "scoring_program/score/settings.py"
+    source.write_text(f"{source.read_text()}\nprint('Hello')\n")
+    before = sorted(ours.rglob("*"))
+    (answer,) = scoring_settings(draft(ours)).values()
+    assert answer and answer.columns
+    assert sorted(ours.rglob("*")) == before
+
+
+def test_each_foreign_program_is_started_once_for_all_tasks_and_rules(
     ours: Path, asked_in_a_fork: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[str] = []
-    starter: Any = vars(asking)["subprocess"]
+    starter: Any = vars(program_settings)["subprocess"]
     run = starter.run
 
     def count(command: list[str], **options: object) -> object:
-        started.append(Path(command[4]).name)
+        started.append(command[4])
         return run(command, **options)
 
     monkeypatch.setattr(starter, "run", count)
+    for program in PROGRAMS.values():
+        (ours / program / "more.py").write_text("")
     text = (ours / "competition.yaml").read_text()
     (ours / "competition.yaml").write_text(text + text.removeprefix("tasks:\n"))
     looked_at = draft(ours)
     assert len(looked_at.keys.tasks) == 2
     assert {finding.code for finding in check_settings(looked_at)} == {"data-refused"}  # there are settings alone
-    assert all(answer and answer.columns for answer in told_by_programs(looked_at).values())
+    assert all(answer and answer.columns for answer in scoring_settings(looked_at).values())
     assert started == ["ingestion_program", "scoring_program"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.challenge.check import check
-from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.challenge.reading import program_settings
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.programs.commands import local_name, script_of, started
@@ -231,7 +231,7 @@ REGISTRY = telling(("accuracy", "Accuracy", "desc", 4), ("errors", "Errors", "as
 def test_the_board_is_held_against_the_programs_own_columns(
     tiny: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, expected: set[str]
 ) -> None:
-    monkeypatch.setattr(asking, "_ask", REGISTRY)
+    monkeypatch.setattr(program_settings, "_ask", REGISTRY)
     write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
     swap(tiny / "competition.yaml", old, new)
     assert codes(tiny) == expected

@@ -83,10 +83,10 @@ def _mapping(text: str) -> dict[str, Any] | None:
 
 def vocabulary_of(settings: dict[str, Any]) -> list[str]:
     """Return the vocabulary of cues in `task.yaml` of input data; empty without one."""
-    found: object = settings
+    section: object = settings
     for key in ("explanation", "evidence", "cues"):
-        found = found.get(key) if isinstance(found, dict) else None
-    return [str(cue) for cue in found] if isinstance(found, list) else []
+        section = section.get(key) if isinstance(section, dict) else None
+    return [str(cue) for cue in section] if isinstance(section, list) else []
 
 
 def read_list(data: Dataset, key: str, width: int) -> list[list[str]]:

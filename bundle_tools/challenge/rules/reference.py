@@ -1,31 +1,39 @@
-"""Rules about reference data that scoring accepts although they belong to other clips or are useless."""
+"""Rules about reference data: they belong to the clips, are of use, and lie where only scoring sees them."""
 
 import hashlib
 import io
+import json
 import warnings
 from collections.abc import Collection, Iterator
+from pathlib import PurePosixPath
 
 from PIL import Image
 
 from bundle_tools.challenge.fingerprint import fingerprint
-from bundle_tools.challenge.rules.clips.tables import (
+from bundle_tools.challenge.reading.tables import (
     LABELS,
     SETTINGS,
     PhaseData,
     read_by_clip,
     read_json,
     read_labels,
+    read_settings,
     read_table,
     side_of,
     vocabulary_of,
 )
+from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.codabench.rules.dataset import Dataset, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 
 FEWEST_PEOPLE = 5
 LARGEST_PICTURE = 64 * 2**10
 LONGEST_SIDE = 1024
-LANDMARKS = "Compute them: `bundle data baselines`, or build with --baselines."
+KNOWLEDGE = ("causes", "observations")
+SEEN = ("input_data", "path", "public_data")
+"""Keys of data that models or participants see; the kit may contain data of an open phase."""
+LARGEST_TABLE = 20_000_000
 
 
 def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
@@ -37,18 +45,16 @@ def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[s
     ):
         if odd:
             what = f"{len(odd)} clips {kind}, such as {odd[0]}."
-            effect = "Such a clip cannot be predicted or cannot be scored."
-            yield Finding("labels-clips", "error", reference.at(LABELS), what, effect, "Generate both together.")
+            yield finding("labels-clips", reference.at(LABELS), what)
     for key in ("causes", "observations"):
         if odd := sorted(read_by_clip(reference.data, key).keys() - labelled):
             what = f"{len(odd)} clips have no label, such as {shown(odd[0])}."
-            where, effect = reference.at(str(reference.settings[key])), "Their entries are ignored."
-            yield Finding("causes-clips", "warning", where, what, effect, "Generate both together.")
+            where = reference.at(str(reference.settings[key]))
+            yield finding("causes-clips", where, what)
     own, vocabulary = reference.section("explanation_score").get("vocabulary"), vocabulary_of(inputs.settings)
     if isinstance(own, list) and vocabulary and {str(cue) for cue in own} != set(vocabulary):
         what = "explanation_score.vocabulary: the cues differ from those of the input data."
-        effect = "Scoring does not know all claims that ingestion accepts."
-        yield Finding("score-vocabulary", "error", reference.at(SETTINGS), what, effect, "Make both lists equal.")
+        yield finding("score-vocabulary", reference.at(SETTINGS), what)
     yield from _check_groups(reference)
     yield from _check_key_frames(reference)
 
@@ -63,14 +69,12 @@ def check_landmarks(draft: Draft) -> Iterator[Finding]:
         where = reference.at(str(name))
         if str(name) not in reference.data.names():
             what = f"landmarks: {shown(name)} is missing from the reference data."
-            effect = "Reports compare scores only with the constant."
-            yield Finding("landmarks-missing", "warning", where, what, effect, LANDMARKS)
+            yield finding("landmarks-missing", where, what)
             continue
         record = read_json(reference.data, name)
         if isinstance(record, dict) and record.get("data_sha256") != fingerprint(inputs.data, reference.data):
             what = "The landmarks were computed from different clips, labels or settings."
-            effect = "Reports and pages compare scores with outdated values."
-            yield Finding("landmarks-stale", "warning", where, what, effect, LANDMARKS)
+            yield finding("landmarks-stale", where, what)
 
 
 def _check_groups(side: PhaseData) -> Iterator[Finding]:
@@ -79,8 +83,7 @@ def _check_groups(side: PhaseData) -> Iterator[Finding]:
         return
     if str(name) not in side.data.names():
         what = f"groups: {shown(name)} is missing from the reference data."
-        effect = "Reports say nothing about groups."
-        yield Finding("groups-missing", "error", side.at(str(name)), what, effect, "Put it there.")
+        yield finding("groups-missing", side.at(str(name)), what)
         return
     header, *rows = read_table(side.data.text(str(name))) or [[]]
     sources = read_labels(side.data).sources
@@ -94,7 +97,7 @@ def _check_groups(side: PhaseData) -> Iterator[Finding]:
     if not any(sum(size >= FEWEST_PEOPLE for size in groups) >= 2 for groups in sizes):
         what = f"No attribute has two groups of {FEWEST_PEOPLE} people or more."
         where = side.at(str(name))
-        yield Finding("groups-small", "note", where, what, "Reports compare nothing.", "Put values together.")
+        yield finding("groups-small", where, what)
 
 
 def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
@@ -109,8 +112,7 @@ def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
             faults.setdefault(fault, []).append(row[1])
     for fault, files in faults.items():
         what = f"{len(files)} files {fault}, such as {shown(files[0])}."
-        effect, fix = "The report shows fewer pictures.", "Make them again with `bundle data key-frames`."
-        yield Finding("key-frames-picture", "error", side.at(name), what, effect, fix)
+        yield finding("key-frames-picture", side.at(name), what)
 
 
 def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | None:
@@ -131,3 +133,56 @@ def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | No
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         pass
     return "are not JPEGs of at most 1024 x 1024 pixels"
+
+
+def check_misplaced(draft: Draft) -> Iterator[Finding]:
+    """Find causes and observations that models or participants can see; the kit may contain those of an open phase."""
+    names = {f"{kind}.json" for kind in KNOWLEDGE} | {name for kind in KNOWLEDGE for _, name in _named(draft, kind)}
+    for folder, data in opened(draft, *SEEN).items():
+        for name in data.names(junk=True):
+            if PurePosixPath(name).name in names:
+                what = f"{name} belongs to the reference data."
+                yield finding("causes-misplaced", folder, what)
+
+
+def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
+    """Find attributes of people that models or participants can see, although they are for auditing only."""
+    tables = [(data, name) for data, name in _named(draft, "groups") if name in data.names()]
+    files = {name for _, name in tables}
+    attributes = {column for data, name in tables for column in _header(data, name)[1:]}
+    for folder, data in opened(draft, *SEEN, "starting_kit").items() if files else ():
+        for name in data.names(junk=True):
+            if PurePosixPath(name).name in files:
+                what = f"{name} belongs to the reference data."
+            elif columns := sorted(_columns(data, name) & attributes):
+                what = f"{name} holds {shown(columns[0])}, an attribute of people."
+            else:
+                continue
+            yield finding("groups-misplaced", folder, what)
+
+
+def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:
+    """Yield all reference data, each with the file that its settings name under a key."""
+    for data in opened(draft, "reference_data").values():
+        if name := (read_settings(data) or {}).get(key):
+            yield data, str(name)
+
+
+def _header(data: Dataset, name: str) -> list[str]:
+    return [cell.strip() for cell in next(iter(read_table(data.text(name))), [])]
+
+
+def _columns(data: Dataset, name: str) -> set[str]:
+    """Return the names of a table's columns, or of the keys of JSON objects."""
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix not in (".csv", ".json") or data.size(name) > LARGEST_TABLE:
+        return set()
+    if suffix == ".csv":
+        return set(_header(data, name))
+    try:
+        content = json.loads(data.text(name))
+    except (ValueError, RecursionError):
+        return set()
+    entries = content if isinstance(content, list) else [content]
+    entries += [value for entry in entries if isinstance(entry, dict) for value in entry.values()]
+    return {str(key) for entry in entries if isinstance(entry, dict) for key in entry}

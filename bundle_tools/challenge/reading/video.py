@@ -60,7 +60,7 @@ class Video:
 
     def differences(self, other: "Video") -> list[str]:
         """Name the differences to another drawing of this clip that a model can see without decoding."""
-        found = [
+        differences = [
             f"{what} {theirs} instead of {ours}"
             for what, ours, theirs in (
                 ("frame size", f"{self.width} x {self.height}", f"{other.width} x {other.height}"),
@@ -72,8 +72,8 @@ class Video:
             if ours != theirs
         ]
         if abs(self.duration_s - other.duration_s) > SAME_LENGTH_S:
-            found.append(f"length {other.duration_s:.2f} s instead of {self.duration_s:.2f} s")
-        return found
+            differences.append(f"length {other.duration_s:.2f} s instead of {self.duration_s:.2f} s")
+        return differences
 
 
 def describe_file(data: Dataset, file: str) -> Video:

@@ -1,0 +1,216 @@
+"""The settings and data of tasks as the organiser's own programs read them; each is asked once for all tasks.
+
+A submission would fail on whatever a program refuses. So no rule repeats the programs' own checks. This checkout's
+programs are imported; others are started, see `program_readers`.
+"""
+
+import io
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.reading import program_readers
+from bundle_tools.challenge.reading.tables import SETTINGS
+from bundle_tools.challenge.scoring_program import use_own_scoring_program
+from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.keys import Place
+from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.errors import BundleError
+
+TIMEOUT_S = 60
+BYTES_A_SECOND = 20_000_000
+"""Bytes that a program reads per second from a slow disk, which sets its time limit."""
+OWN_PROGRAMS = Path(__file__).resolve().parents[3]
+"""Folder of this checkout's programs."""
+DATA = {"ingestion_program": "input_data", "scoring_program": "reference_data"}
+"""Key of a task that names a program, and name of its folder in this checkout -> key of the data with its settings."""
+MARKERS = {"ingestion_program": "ingest/settings.py", "scoring_program": "score/columns.py"}
+"""A file that a program must have to be asked; others are skipped."""
+SEAL = "seal.key"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One problem that a program names."""
+
+    code: str
+    """The program's code for its kind."""
+    where: str
+    """The name of the file, and the key or line."""
+    found: str
+    expected: str
+    fix: str
+    severity: str
+    """"error" or "warning"."""
+
+
+@dataclass(frozen=True)
+class ProgramSettings:
+    """The data of one task as a program reads them."""
+
+    settings: dict[str, Any]
+    """What is needed of the settings; empty if the program refuses them."""
+    problem: str = ""
+    """Why it cannot answer, in one sentence; empty if it answered or named problems of the data."""
+    of_settings: tuple[Refusal, ...] = ()
+    """All problems of the settings; if there are any, the other files are not examined."""
+    of_data: tuple[Refusal, ...] = ()
+    """All problems of the other files."""
+
+
+@dataclass(frozen=True)
+class ScoringSettings:
+    """A scoring program's columns, with the settings of one task."""
+
+    columns: Sequence[dict[str, Any]]
+    """Fields of its score columns, in the order of the registry."""
+    settings: dict[str, Any]
+    """The settings of the reference data as the program reads them, with defaults."""
+    constants: dict[str, Any] = field(default_factory=dict)
+    """Constants of the program, by name."""
+    problem: str = ""
+    """Why there is no answer; empty if there is one."""
+
+
+def scoring_settings(draft: Draft) -> dict[Place, ScoringSettings | None]:
+    """Ask the scoring programs that have a registry of columns.
+
+    Returns place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
+    """
+    return {
+        place: None
+        if answer is None
+        else ScoringSettings(**answer.settings)
+        if answer.settings
+        else ScoringSettings((), {}, problem=answer.problem or "task.yaml has mistakes.")
+        for place, answer in program_settings(draft, "scoring_program").items()
+    }
+
+
+def program_settings(draft: Draft, kind: str) -> dict[Place, ProgramSettings | None]:
+    """Ask the programs of all tasks.
+
+    `kind`: key of a task that names the program. Returns place of a task -> its program's answer; None for a foreign
+    program in a zip, which is not run.
+    """
+    own = Dataset(OWN_PROGRAMS / kind)
+    tasks: dict[Dataset, dict[Place, Dataset]] = {}
+    answers: dict[Place, ProgramSettings | None] = {}
+    for task in draft.keys.tasks:
+        program, data = find(draft, getattr(task, kind)), find(draft, getattr(task, DATA[kind]))
+        if program is None or data is None or MARKERS[kind] not in program.names():
+            continue
+        answers[task.place] = None
+        if _is_own(program, own, all_files=draft.folder):
+            program = own
+        elif not draft.folder:
+            continue
+        if SETTINGS not in data.names():
+            answers[task.place] = ProgramSettings({}, f"the {DATA[kind].replace('_', ' ')} have no {SETTINGS}.")
+        else:
+            tasks.setdefault(program, {})[task.place] = data
+    for program, of_tasks in tasks.items():
+        data_of_tasks = tuple((data, _state(data)) for data in of_tasks.values())
+        answers |= zip(of_tasks, _ask((program, _state(program)), kind, data_of_tasks), strict=True)
+    return answers
+
+
+def _is_own(program: Dataset, own: Dataset, *, all_files: bool) -> bool:
+    """Return whether a program is this checkout's: all its files, or just its sources, which alone count in a zip."""
+    if not own.path.is_dir():
+        return False
+    if program.path.resolve() == own.path:
+        return True
+
+    def names(data: Dataset) -> list[str]:
+        return [name for name in data.names() if name != SEAL and (all_files or name.endswith(".py"))]
+
+    return names(program) == names(own) and all(program.read(name) == own.read(name) for name in names(own))
+
+
+def _state(data: Dataset) -> tuple[tuple[str, int, int], ...]:
+    """Return a value that changes when any of its files changes."""
+    paths = [data.path / name for name in data.names()] if data.path.is_dir() else [data.path]
+    states = [(path.name, path.stat()) for path in paths]
+    return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
+
+
+DataState = tuple[Dataset, tuple[tuple[str, int, int], ...]]
+"""A program or data, and its state."""
+
+
+# Several rules ask the same, and reading takes a while.
+@lru_cache(maxsize=8)
+def _ask(program: DataState, kind: str, data: tuple[DataState, ...]) -> tuple[ProgramSettings, ...]:
+    """Ask a program about the data of some tasks: import it if it is ours, else start it once."""
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            folders = [_unpacked(files, Path(scratch) / f"{number}") for number, (files, _) in enumerate(data)]
+            if program[0].path == OWN_PROGRAMS / kind and _is_imported(kind):
+                lines = _read_here(kind, folders)
+            else:
+                timeout_s = TIMEOUT_S + sum(size for _, state in data for *_, size in state) / BYTES_A_SECOND
+                done = _start(kind, _unpacked(program[0], Path(scratch) / "program"), folders, timeout_s)
+                if done.returncode != 0:
+                    problem = (done.stderr.strip().splitlines() or ["no reason given."])[-1]
+                    return (ProgramSettings({}, problem),) * len(data)
+                # The program's own output comes first.
+                lines = done.stdout.splitlines()[-len(data) :]
+            return tuple(_answer(json.loads(line)) for line, _ in zip(lines, data, strict=True))
+        except (BundleError, subprocess.TimeoutExpired, ValueError, TypeError, KeyError) as error:
+            return (ProgramSettings({}, f"{error}."),) * len(data)
+
+
+def _is_imported(kind: str) -> bool:
+    """Import this checkout's program, and return whether no other one was imported before."""
+    package = MARKERS[kind].partition("/")[0]
+    if kind == "ingestion_program":
+        use_own_ingestion_program()
+    else:
+        use_own_scoring_program()
+    spec = find_spec(package)
+    return spec is not None and Path(str(spec.origin)).is_relative_to(OWN_PROGRAMS / kind)
+
+
+def _read_here(kind: str, folders: list[Path]) -> list[str]:
+    """Read folders by this checkout's program in this process; no caches may be left in the folder to be packed."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        with redirect_stdout(io.StringIO()):
+            return [program_readers.read_folder(kind, folder) for folder in folders]
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def _start(kind: str, program: Path, folders: list[Path], timeout_s: float) -> subprocess.CompletedProcess[str]:
+    """Read folders by a program in a process of its own."""
+    # -P: no module may come from the script's folder. -B: no caches may be left in the folder that will be packed.
+    return subprocess.run(  # noqa: S603 - the organiser's own program
+        [sys.executable, "-P", "-B", program_readers.__file__, kind, str(program), *map(str, folders)],
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+
+
+def _unpacked(data: Dataset, folder: Path) -> Path:
+    if data.path.is_dir():
+        return data.path.resolve()
+    extract(data.path, folder)
+    return folder
+
+
+def _answer(line: dict[str, Any]) -> ProgramSettings:
+    of_settings, of_data = (tuple(Refusal(**fields) for fields in line[part]) for part in ("of_settings", "of_data"))
+    return ProgramSettings(line["settings"], line["problem"], of_settings, of_data)

@@ -1,1 +1,0 @@
-"""Rules about what must stay hidden: labels, clips, people, the seal key."""

@@ -1,1 +1,0 @@
-"""Rules about `competition.yaml` and the texts that it names."""
