@@ -13,21 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.codabench.archive import copy_tree, extract, place, zip_folder
+from bundle_tools.codabench.archive import copy_tree, extract, place
 from bundle_tools.codabench.competition import Task
 from bundle_tools.codabench.worker import CannotStart
 from bundle_tools.codabench.worker.docker import DockerEngine
 from bundle_tools.codabench.worker.engine import Container, Engine, ProcessEngine
-from bundle_tools.console import say
 from bundle_tools.errors import BundleError
-from bundle_tools.whole import replaced
 from ingest.clips.table import hash_file
 from ingest.record.seal import KEY_FILE
-from ingest.settings import read_task
 from ingest.shards import STAGES
 from ingest.shards.names import CUT, DONE, PLAN, PLANNED, WORK, identity, shard_key
 
-MADE, SECRET, SEALED_RUN = "made.json", "secret.key", "sealed_run.zip"
+MADE, SECRET = "made.json", "secret.key"
 Shard = tuple[str, int]
 """Stage and index."""
 
@@ -127,21 +124,9 @@ class Plan:
             where = ("plan", "input_data", "output", "program", "ingested_program")
             ended = run_quietly(self.engine(), "plan", f"{self.name_or_new}-plan", mounts, where, told, work / "logs")
             if (work / "output" / "manifest.json").is_file():
-                self._pack(work / "output")
                 (work / "output").rename(self.merged)
             elif ended[0] != PLANNED:
                 raise BundleError(f"{self.folder.name}: {ended[1]}")
-
-    def _pack(self, record: Path) -> None:
-        """Zip a sealed record for a phase that takes it as a submission."""
-        if not read_task(self.folder / "input_data" / "task.yaml").accept_sealed:
-            return
-        if json.loads((record / "manifest.json").read_text("utf-8"))["seal"] is None:
-            say(f"{self.folder.name}: no {SEALED_RUN}: the programs have no seal key. Use the zip of `bundle build`.")
-            return
-        with replaced(self.folder / SEALED_RUN) as unfinished:
-            zip_folder(record, unfinished)
-        say(f"{self.folder / SEALED_RUN}: submit it to put this evaluation on the leaderboard.")
 
     @property
     def name_or_new(self) -> str:

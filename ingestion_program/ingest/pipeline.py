@@ -25,7 +25,7 @@ from ingest.record.feedback import Feedback
 from ingest.record.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
 from ingest.record.results import Results
 from ingest.record.run import run_record
-from ingest.record.seal import need_key, read_key, remove_key
+from ingest.record.seal import read_key, remove_key
 from ingest.record.stats import RunStats, RunStatus
 from ingest.results.names import older_names
 from ingest.results.reader import ResultsReader
@@ -33,7 +33,6 @@ from ingest.runner import Runner
 from ingest.settings import Task, read_task
 from ingest.submission.checks import Fingerprint, check_submission, fingerprint
 from ingest.submission.credits import Credit, read_credits
-from ingest.submission.sealed_run import SealedRun, SealRefused, holds_sealed_run, open_sealed_run
 
 if TYPE_CHECKING:
     from ingest.shards.replay import Replay
@@ -69,8 +68,6 @@ class _Run:
     results: Results | None = None
     replay: "Replay | None" = None
     """Answers of shards, in place of a model."""
-    accepted: SealedRun | None = None
-    """A sealed record, in place of this run's own."""
 
     @property
     def hidden(self) -> bool:
@@ -95,13 +92,6 @@ class _Run:
             record["shards"] = self.replay.record()
         write_run(self.folder, record)
         write_manifest(self.folder, self.key)
-        publish(self.folder, self.output)
-
-    def accept(self, record: SealedRun) -> None:
-        """Leave a sealed record as it is, in place of this run's own."""
-        self.log.close()
-        self.room.close()
-        record.copy(self.folder)
         publish(self.folder, self.output)
 
     def flush_partial_run(self) -> bool:
@@ -173,9 +163,7 @@ def run(
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
         this.stats.end("organiser_error", [_unexpected(error, output, hidden=this.hidden)])
     watchdog.disarm()
-    if this.accepted is not None:
-        this.accept(this.accepted)
-    elif replay is None or replay.finished:
+    if replay is None or replay.finished:
         this.seal()
     return EXIT_CODES[this.stats.status]
 
@@ -189,13 +177,10 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
     this.footage = (this.replay.read_footage if this.replay else read_footage)(this.input_data, task)
     this.stats.total = len(this.footage.clips)
-    problems = check_submission(submission, task.limits, results=task.results, sealed=task.accept_sealed)
+    problems = check_submission(submission, task.limits, results=task.results)
     this.fingerprint = fingerprint(submission)
     if any(problem.severity == "error" for problem in problems):
         this.stats.end("invalid", problems)
-        return
-    if task.accept_sealed and holds_sealed_run(path.name for path in submission.iterdir()):
-        _accept(this, task, submission)
         return
     this.credits, doubts = read_credits(submission)
     this.stats.warn([*problems, *doubts], this.log)
@@ -215,19 +200,6 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     said = asker.output()
     if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
-
-
-def _accept(this: _Run, task: Task, submission: Path) -> None:
-    """Check a sealed record, which is then scored as if its model had run here."""
-    here = run_record(this.stats, this.clock, task, this.input_data / SETTINGS, this.fingerprint)
-    try:
-        this.accepted = open_sealed_run(submission, need_key(this.key), here)
-    except SealRefused as error:
-        this.stats.end("invalid", [error.problem])
-        return
-    this.stats.status = this.accepted.run["status"]
-    sha256 = this.accepted.run["submission_sha256"]
-    this.log.line(f"a record of submission {sha256} under this competition's seal, taken as it is", summary=True)
 
 
 def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> Asker:

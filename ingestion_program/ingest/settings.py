@@ -195,8 +195,6 @@ class Task:
     """How altered copies are made; None if none are."""
     results: bool = False
     """Whether results are accepted instead of code."""
-    accept_sealed: bool = False
-    """Whether sealed records of `bundle evaluate` are accepted instead of code."""
     aliases_file: Annotated[str | None, Key("aliases")] = None
     """Path of the list of older names of clips, for results; None if results use ids."""
     target_aliases: dict[str, str] = field(default_factory=dict)

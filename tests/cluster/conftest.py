@@ -44,7 +44,7 @@ def small_phase(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "bad.mp4").write_bytes(b"no video" * 100)
     settings = probing()
     limits = {**settings["limits"], "memory_mb": 512, "restarts": 30}
-    settings |= {"limits": limits, "accept_sealed": True}
+    settings |= {"limits": limits}
     return write_phase(folder / "input", [*good[:2], folder / "bad.mp4", *good[2:]], settings)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
-from bundle_tools.cluster.plan import SEALED_RUN, SECRET, Plan
+from bundle_tools.cluster.plan import SECRET, Plan
 from bundle_tools.codabench.build.key import NAME, PROGRAMS
 from tests import ROOT
 from tests.fewer import copy_with
@@ -31,19 +31,14 @@ def test_two_submissions_get_their_rows_and_the_scores_of_one_run(
     bundle = copy_with(ROOT, tmp_path / "bundle", 1, *TOP_LEVEL)
     for program in PROGRAMS:
         (bundle / program / NAME).write_text("5a" * 32)
-    with (bundle / "input_data" / "practice" / "task.yaml").open("a") as settings:
-        settings.write("accept_sealed: true\n")
     constant = bundle / "solutions" / "constant"
     models = [constant, shutil.copytree(constant, tmp_path / "again")]
     options = ["--bundle", str(bundle), "--phase", "practice"]
     assert main(["evaluate", *map(str, models), "--out", str(tmp_path / "all"), "--workers", "2", *options]) == 0
     assert capsys.readouterr().out.count("Leaderboard row (Practice)") == 2
     assert main(["run", str(models[1]), "--out", str(tmp_path / "one"), *options]) == 0
-    sealed = tmp_path / "all" / "shards" / "again" / SEALED_RUN
-    assert main(["run", str(sealed), "--out", str(tmp_path / "submitted"), *options]) == 0
-    outs = tmp_path / "one", tmp_path / "all" / "again", tmp_path / "submitted"
-    single, merged, submitted = (json.loads((out / "scoring_output" / "scores.json").read_text()) for out in outs)
-    assert submitted == merged
+    outs = tmp_path / "one", tmp_path / "all" / "again"
+    single, merged = (json.loads((out / "scoring_output" / "scores.json").read_text()) for out in outs)
     assert single.pop("duration_s") > 0
     assert merged.pop("duration_s") > 0
     assert single == merged

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bundle_tools.cluster.plan import SEALED_RUN, make
+from bundle_tools.cluster.plan import make
 from bundle_tools.cluster.shard import run_shard
-from bundle_tools.codabench.archive import extract
 from bundle_tools.errors import BundleError
 from tests.cluster.conftest import MADE, drive, task_of
-from tests.ingestion.conftest import Outcome, follows, run_program
+from tests.ingestion.conftest import Outcome, follows
 from tests.ingestion.lanes.test_same_bytes import what_counts
 
 if TYPE_CHECKING:
@@ -48,21 +47,6 @@ def test_two_workers_leave_the_files_of_one_run(
     assert merged.json("manifest.json")["seal"]
     check_run(merged.json("run.json"), len(plan.cut()))
     assert not [path for path in plan.shards.rglob("*") if path.name == "seal.key" or path.name.startswith(".")]
-    check_submitted(plan, small_phase, sealing, tmp_path)
-
-
-def check_submitted(plan: Plan, small_phase: Path, sealing: Path, folder: Path) -> None:
-    """Submitted on the platform, the zip leaves the merged record, byte for byte."""
-    extract(plan.folder / SEALED_RUN, folder / "submitted")
-    program = shutil.copytree(sealing, folder / "program")  # it loses its key
-    taken = run_program(small_phase, folder / "submitted", folder / "output", program)
-    assert taken.exit_code == 0, taken.printed
-    assert files_of(taken.folder) == files_of(plan.merged)
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    """Return the content of all files."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def check_run(run: dict[str, Any], shards: int) -> None:

@@ -122,12 +122,6 @@ PHASES: dict[str, Row] = {
         "Anybody can write results by hand, and what needs a running model is not measured.",
         "Say on a page how such entries are ranked.",
     ),
-    "sealed-accepted": (
-        "note",
-        "Whoever holds one gets its row; whoever has the seal key can forge one. "
-        "It shows predictions and altered copies of a closed phase.",
-        "Give each record to its owner alone, and run `bundle server audit`.",
-    ),
     "results-names": ("warning", "Results can name them only by id, and files of 2017 do not.", "Add their names."),
     "results-idle": ("warning", "They are not used.", "Set results, or delete them."),
     "training-few": (

@@ -199,9 +199,6 @@ def _points(clips: int) -> str:
 def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
     """Find what is accepted instead of code, unused settings of results, and clips without an older name."""
     where, settings = side.at(SETTINGS), side.settings
-    if settings.get("accept_sealed") is True:
-        what = "The phase accepts sealed records of `bundle evaluate`."
-        yield finding("sealed-accepted", where, what)
     accepted = settings.get("results")
     if accepted is not True:
         idle = [name for name in NAMES if settings.get(name) is not None]

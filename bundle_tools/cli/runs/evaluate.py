@@ -22,8 +22,7 @@ from bundle_tools.whole import replaced
 ENDING = """\
 Predictions, explanations, pictures, the second pass and scores are those of `bundle run`, byte for byte. Called again
 after a stop, it runs only what is missing. DIR/<submission> is a folder as `bundle run` makes it; DIR/shards keeps the
-results of all shards and, for a phase with `accept_sealed: true`, sealed_run.zip. docs/scaling.md tells when a cluster
-pays, and what it needs:
+results of all shards. docs/scaling.md tells when a cluster pays, and what it needs:
 
   Slurm       --slurm FILE --workers 16
               FILE is YAML with the arguments of dask-jobqueue's SLURMCluster, such as

@@ -54,7 +54,6 @@ _SUBMISSION = (
     Code("results_refused", "S", ("load",), "results instead of code", "model.py, which this phase runs itself", "submit the model that made them"),
     Code("results_ambiguous", "S", ("load",), "more than one file of predictions", "one file of predictions", "keep only the one that counts"),
     Code("results_unreadable", "S", ("load",), "a file of results that cannot be read", "data in the format of docs/results_2017.md", "write the file again; try it at home with `kit.py run` of the starting kit"),
-    Code("sealed_refused", "S", ("load",), "a sealed record that this phase does not take", "a record of `bundle evaluate`, of this phase with its data and programs, under the organisers' seal, in a phase with accept_sealed: true", "submit sealed_run.zip as the organisers made it, or model.py"),
     Code("install_ignored", "W", ("load",), "files that would install something", "nothing to install", "put modules into the zip; the image's packages are fixed"),
     Code("name_taken", "W", ("load",), "files named like installed modules", "names that no installed module has", "rename them; otherwise the model imports them instead"),
     Code("credits_broken", "W", ("load",), "mistakes in credits.yaml", "the format that the page Submission shows", "correct them; wrong entries are ignored"),

@@ -33,13 +33,6 @@ def read_key(program: Path) -> bytes | None:
     return bytes.fromhex(text)
 
 
-def need_key(key: bytes | None) -> bytes:
-    """Return the key; raise IngestionError when the bundle has none."""
-    if key is None:
-        raise IngestionError([_problem("no key", "a bundle of `bundle build`: accept_sealed needs its key")])
-    return key
-
-
 def remove_key(program: Path) -> None:
     """Remove the key before any of a participant's code runs.
 

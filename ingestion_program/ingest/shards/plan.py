@@ -64,7 +64,7 @@ def step(*, plan: Path, input_data: Path, output: Path, program: Path, submissio
         return PLANNED
     _refuse_strangers(plan, shards)
     task, clock = read_task(input_data / SETTINGS), ModelClock()
-    if (task.results or task.accept_sealed) and not (submission / "model.py").is_file():
+    if task.results and not (submission / "model.py").is_file():
         found, fix = "results in place of a model", "use `bundle run`: there is nothing to divide"
         raise IngestionError([Problem("plan_differs", "run", "submission", found, "model.py", fix, fault="organiser")])
     sealed = {stage: [one for one in of_stage if one is not None] for stage, of_stage in shards.items()}

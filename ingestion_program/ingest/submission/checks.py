@@ -13,7 +13,6 @@ from ingest.clips.table import hash_file
 from ingest.errors import Problem
 from ingest.results.files import EXPLANATIONS, PREDICTIONS, find_results
 from ingest.settings import Limits
-from ingest.submission.sealed_run import holds_sealed_run
 
 METADATA = ("metadata", "metadata.yaml")
 LISTED = 20
@@ -38,18 +37,16 @@ LONGEST_LINK = 255
 
 
 def check_submission(
-    folder: Path, limits: Limits, *, results: bool = False, sealed: bool = False, aside: Collection[Path] = ()
+    folder: Path, limits: Limits, *, results: bool = False, aside: Collection[Path] = ()
 ) -> list[Problem]:
     """Return every error that prevents the submission from running, and warnings, without reading its code.
 
-    `results`, `sealed`: whether results, or a sealed record, are accepted instead of a model. `aside`: folders on
-    `sys.path` that only the caller needs: their modules do not count as installed.
+    `results`: whether results are accepted instead of a model. `aside`: folders on `sys.path` that only the caller
+    needs: their modules do not count as installed.
     """
     if not folder.is_dir():
         return [_error("submission_missing", "submission", "no such folder", "the unzipped submission", "upload a zip")]
     names = sorted(path.name for path in folder.iterdir())
-    if sealed and holds_sealed_run(names):
-        return list(_check_metadata(names))
     return [
         *_check_metadata(names),
         *_check_model(folder, names, results=results),
@@ -96,12 +93,6 @@ def _check_metadata(names: list[str]) -> Iterator[Problem]:
 
 def _check_model(folder: Path, names: list[str], *, results: bool) -> Iterator[Problem]:
     if (folder / "model.py").is_file() and "model.py" in names:
-        return
-    if holds_sealed_run(names) and not results:
-        expected = "model.py: task.yaml of this phase has no `accept_sealed: true`"
-        yield _error(
-            "sealed_refused", "submission", "a record of `bundle evaluate`", expected, "submit the model that made it"
-        )
         return
     submitted = [files.predictions for files in find_results(names)]
     if submitted and not results:

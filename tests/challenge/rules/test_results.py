@@ -20,7 +20,6 @@ SOUND: dict[str, Any] = {"results": True, "aliases": "aliases.csv", "target_alia
         (SOUND, "", ["results-accepted", "results-names"]),
         ({**SOUND, "results": False}, "", ["results-idle"]),
         ({}, "", []),
-        ({"accept_sealed": True}, "", ["sealed-accepted"]),
     ],
 )
 def test_what_costs_something_is_told(tmp_path: Path, settings: dict[str, Any], last: str, codes: list[str]) -> None:
