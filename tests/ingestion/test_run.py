@@ -45,9 +45,11 @@ class Model:
     def predict(self, clip):
         frame = next(clip.frames(count=1, size=(40, 20)))
         assert frame.shape == (20, 40, 3) and frame.dtype == np.uint8
+        self.seen = clip
         return {"warmth": self.weight, "interview": np.float32(frame.mean() / 255)}
 
     def explain(self, clip, prediction):
+        assert clip is self.seen  # so that a model can keep what it has read of it
         frame = clip.frame_at(0.5, size=(355, 200))
         sound = clip.audio(16000)
         text = f"Loudness {abs(sound).max():.1f}, {len(clip.transcript)} letters, {clip.frame_count} frames."

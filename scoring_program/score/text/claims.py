@@ -135,19 +135,7 @@ class ClaimReader:
                 not continued and any(item.kind == "cause" and " " in item.text for item in part) and "cause" in before
             )
             sign = self._sign if (reasoned or conceded) and not _denied(part) else 0
-        elif (
-            not own
-            and not conceded
-            and (
-                any(item.kind == "reference" for item in part)
-                or (
-                    continued
-                    and (
-                        part[0] in marks or (part[0].kind in _BREAKS and (part[1] in marks or part[1].kind == "result"))
-                    )
-                )
-            )
-        ):
+        elif not own and not conceded and _goes_on(part, marks, continued=continued):
             own, sign = self._cues, 0 if self._tested else sign  # "we hid the smile. This lowered it"
         self._tested = any(item.kind == "removal" for item in part)
         if not doubted:
@@ -212,7 +200,8 @@ def _parts(sentence: Sequence[Item]) -> Iterator[Sequence[Item]]:
     colon = next((place for place, item in enumerate(sentence) if item.kind == "colon"), 0)
     tested = {item.kind for item in sentence[:colon]}
     start = colon if tested & {"removal", "flip", "negation"} and "cue" not in tested else 0  # "I masked each cue:"
-    marks = [place for place, item in enumerate(sentence) if place >= start and item in _marks(sentence)]
+    directions = {mark.start for mark in _marks(sentence)}
+    marks = [place for place, item in enumerate(sentence) if place >= start and item.start in directions]
     for one, other in pairwise(marks):
         breaks = [place for place in range(one + 1, other) if sentence[place].kind in _BREAKS and place > start]
         strong = [place for place in breaks if sentence[place].kind in ("contrast", "concession")]
@@ -239,7 +228,7 @@ def _parts(sentence: Sequence[Item]) -> Iterator[Sequence[Item]]:
 def _marks(items: Sequence[Item]) -> list[Item]:
     """Return the words of direction; one right before a cue describes it ("reduced motion")."""
     found = []
-    for item, after in zip(items, (*items[1:], None), strict=True):
+    for item, after in zip(items, (*items[1:], None), strict=False):
         describes = after is not None and after.start == item.end and after.kind == "cue"
         direct = item.kind in ("effect", "level") and (item.meaning.value == "sign" or not describes)
         target = after if item.kind == "indicate" and after is not None and after.kind == "target" else None
@@ -249,13 +238,20 @@ def _marks(items: Sequence[Item]) -> list[Item]:
     return found
 
 
+def _goes_on(part: Sequence[Item], marks: Sequence[Item], *, continued: bool) -> bool:
+    """Tell whether a part without cues is about those before it: "which raised it", "and lowered it", "so it fell"."""
+    if any(item.kind == "reference" for item in part):
+        return True
+    first = part[0] if part[0].kind not in _BREAKS else part[1]
+    return continued and (first in marks or (first.kind == "result" and first is not part[0]))
+
+
 def _denied(part: Sequence[Item]) -> bool:
     """Tell whether a part is denied: not by "no smile", which tells what is missing."""
-    pairs = zip(part, (*part[1:], None), strict=True)
     return any(
         item.kind == "negation"
         and (item.text in ("neither", "nor", "nothing", "none", "nobody") or after is None or after.kind != "cue")
-        for item, after in pairs
+        for item, after in zip(part, (*part[1:], None), strict=False)
     )
 
 
