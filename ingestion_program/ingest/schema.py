@@ -1,86 +1,48 @@
-"""Settings: frozen dataclasses define the keys of a YAML file and hold its values; all mistakes are reported at once.
+"""Settings: Pydantic dataclasses define the keys of a YAML file and hold its values; all mistakes are reported at once.
 
-A field is a key. Its type defines valid values, marks in ``Annotated`` add limits, a default makes it optional. Rules
-across keys are checked by the class's method ``mistakes``, if no key is missing: it yields (key below the section,
-what was found, what was expected). Both programs contain a copy of this file, since they share no code.
+Both programs contain a copy of this file, since each is unpacked alone.
 """
 
 import difflib
-import math
 import re
 import reprlib
-import types
-from collections.abc import Collection, Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass as plain_dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
+from pydantic.dataclasses import dataclass, is_pydantic_dataclass
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 LARGEST_FILE = 2**20
-LONGEST_TEXT = 200
-MOST_ITEMS = 200
-LARGEST_NUMBER = 1e9
+MOST_ENTRIES = 200
 _RUBBISH = (yaml.YAMLError, RecursionError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """PyYAML answers `!!int ""` with an IndexError, and so on."""
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 2
 
-Section = TypeVar("Section")
-Mark = TypeVar("Mark")
+Schema = TypeVar("Schema")
+Value = TypeVar("Value")
 Kind = Literal["unreadable", "unknown", "value"]
 """What a mistake is about: the whole file, an unknown key, or the value of a key."""
-Found = tuple[str, str, str]
-"""A key, what was found, what was expected."""
+Rule = tuple[str, str, str]
+"""A broken rule across keys: the key below the section, what was found, what was expected."""
+CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, populate_by_name=True, use_attribute_docstrings=True)
+"""Numbers and truth values are also strict, by their types."""
 
 
-@dataclass(frozen=True)
-class Between:
-    """Limits of a number, both included."""
-
-    minimum: float
-    """Smallest."""
-    maximum: float
-    """Largest."""
-
-
-@dataclass(frozen=True)
-class Length:
-    """How long a text or list may be: characters or entries."""
-
-    maximum: int
-    """Largest."""
-    minimum: int = 1
-    """Smallest."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """Pattern of a text."""
-
-    pattern: str
-    """Must match the whole text."""
-    says: str
-    """The same in words."""
-
-
-@dataclass(frozen=True)
-class Key:
-    """The key's name, if it differs from the field's."""
-
-    name: str
-    """Name of the key in the file."""
-
-
-@dataclass(frozen=True)
-class OrNumber:
-    """Marks a text that may be an unquoted number, such as the name of a version."""
-
-
-@dataclass(frozen=True)
-class Secret:
-    """Marks a value that must never be quoted."""
-
-
-@dataclass(frozen=True)
+@plain_dataclass(frozen=True)
 class Mistake:
     """One mistake in a file."""
 
@@ -98,35 +60,126 @@ class WrongSettings(Exception):
     """Carries all mistakes of a file."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:
-        super().__init__("; ".join(f"{one.key}: found {one.found}" for one in mistakes))
+        super().__init__("; ".join(f"{mistake.key}: found {mistake.found}" for mistake in mistakes))
         self.mistakes = mistakes
 
 
-_SHORT = reprlib.Repr()
-_SHORT.maxlevel = 2
+@dataclass(frozen=True, config=CONFIG)
+class Section:
+    """A mapping of a settings file; a key without a value has its default."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, values: Any) -> Any:  # noqa: ANN401 - whatever the file holds
+        if not isinstance(values, dict):
+            return values
+        known = {field.alias or name for name, field in cls.__pydantic_fields__.items()}  # type: ignore[attr-defined]
+        return {name: value for name, value in values.items() if value is not None or name not in known}
+
+    @model_validator(mode="after")
+    def _check_rules(self) -> "Section":
+        errors = [
+            InitErrorDetails(
+                type=wrong(expected, found),
+                loc=tuple(filter(None, key.split("."))),
+                input=None,
+            )
+            for key, found, expected in self.mistakes()
+        ]
+        if errors:
+            raise ValidationError.from_exception_data(type(self).__name__, errors)
+        return self
+
+    def mistakes(self) -> Iterable[Rule]:
+        """Return the broken rules across keys; asked only if each key by itself is right."""
+        return ()
 
 
-def read(schema: type[Section], path: Path) -> Section:
-    """Read a settings file.
+def wrong(expected: str, found: str = "") -> PydanticCustomError:
+    """Return the error of a rule: what it expected and found, by default the value itself."""
+    return PydanticCustomError("rule", "{expected}", {"expected": expected, "found": found})
 
-    Parameters
-    ----------
-    schema
-        A dataclass whose fields are the keys of the file.
-    path
-        YAML in UTF-8, at most 1 MiB.
 
-    Raises
-    ------
-    WrongSettings
-        With every mistake of the file.
+def _unquoted(value: Any) -> Any:  # noqa: ANN401
+    return brief(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _undisclosed(value: Any, validate: Any) -> Any:  # noqa: ANN401
+    try:
+        return validate(value)
+    except ValidationError as error:
+        expected = _expected(error.errors(include_url=False)[0])
+        raise wrong(expected, "an invalid value") from None
+
+
+def _entries(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    # Not Pydantic's limits: they count valid entries, so that a list of one wrong entry is "too short" as well.
+    if len(values) > MOST_ENTRIES:
+        raise wrong(f"a list of at most {MOST_ENTRIES} entries", f"{len(values)} entries")
+    if len(set(map(repr, values))) < len(values):
+        raise wrong("every entry once", "a duplicate entry")
+    return values
+
+
+def _not_empty(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    if not values:
+        raise wrong("a list of at least one entry")
+    return values
+
+
+def line(longest: int, shortest: int = 1) -> AfterValidator:
+    """Return a rule for a text: printable characters in one line."""
+
+    def check(text: str) -> str:
+        if not shortest <= len(text) <= longest or not text.isprintable() or text.isspace():
+            raise wrong(f"a text of {shortest} to {longest} characters")
+        return text
+
+    return AfterValidator(check)
+
+
+Name = Annotated[str, line(200)]
+"""A text without a limit of its own."""
+Unquoted = BeforeValidator(_unquoted)
+"""Marks a text that may be an unquoted number, such as the name of a version."""
+Secret = WrapValidator(_undisclosed)
+"""Marks a value that must never be quoted."""
+MaybeEmpty = Annotated[tuple[Value, ...], AfterValidator(_entries)]
+"""A list without duplicates that may be empty."""
+Entries = Annotated[MaybeEmpty[Value], AfterValidator(_not_empty)]
+"""A list without duplicates, at least one entry."""
+
+
+def matching(pattern: str, words: str) -> AfterValidator:
+    """Return a rule for a text: it must match the whole pattern; `words` say the same."""
+
+    def check(text: str) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise wrong(words)
+        return text
+
+    return AfterValidator(check)
+
+
+def read(schema: type[Schema], path: Path) -> Schema:
+    """Read a settings file: YAML in UTF-8, at most 1 MiB.
+
+    Raises WrongSettings with every mistake of the file.
     """
-    reader = _Reader()
-    content = reader.load(path)
-    settings: Any = None if reader.mistakes and content is None else reader.section(schema, content, "")
-    if reader.mistakes:
-        raise WrongSettings(reader.mistakes)
-    return settings  # type: ignore[no-any-return]  # no mistake: it is what the schema says
+    mistakes: list[Mistake] = []
+    content = _load(path, mistakes)
+    if not mistakes or content is not None:
+        try:
+            settings: Schema = TypeAdapter(schema).validate_python(content, by_alias=True, by_name=False)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False):
+                if detail["type"] in ("value_error", "assertion_error"):  # a fault of our own rules, not of the file
+                    raise detail["ctx"]["error"] from None
+                mistakes.append(_mistake(schema, detail))
+        else:
+            if not mistakes:
+                return settings
+    raise WrongSettings(mistakes)
 
 
 def brief(value: object) -> str:
@@ -140,171 +193,86 @@ def brief(value: object) -> str:
 def one_of(known: Collection[str], name: str, above: str = "") -> str:
     """Return what was expected instead of a name: the known names, and the one that was probably meant."""
     near = difflib.get_close_matches(name, known, 1)
-    return f"one of {', '.join(known)}" + (f"; did you mean {_join(above, near[0])}?" if near else "")
+    return f"one of {', '.join(known)}" + (f"; did you mean {_key((above, near[0]))}?" if near else "")
 
 
-class _Reader:
-    """Walks values and types in parallel. What it returns for an invalid value is never used."""
+def _mistake(schema: Any, error: Any) -> Mistake:  # noqa: ANN401 - a schema; an entry of ValidationError.errors()
+    *above, last = error["loc"] or ("",)
+    key = _key(error["loc"])[:100]
+    if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return Mistake("unknown", key, "an unknown key", one_of(_keys(schema, above), str(last)[:100], _key(above)))
+    found = error.get("ctx", {}).get("found") or ("nothing" if error["type"] == "missing" else brief(error["input"]))
+    return Mistake("value", key, found, _expected(error))
 
-    def __init__(self) -> None:
-        self.mistakes: list[Mistake] = []
 
-    def wrong(self, key: str, found: str, expected: str, kind: Kind = "value") -> None:
-        self.mistakes.append(Mistake(kind, key[:100], found, expected))
+def _expected(error: Any) -> str:  # noqa: ANN401
+    """Return Pydantic's message as a phrase after "expected"."""
+    if error["type"] in ("missing", "dataclass_type"):
+        return "a mapping of keys" if error["type"] == "dataclass_type" else "a value"
+    text = re.sub(r"^\w+ should (be |have )?| after validation.*", "", str(error["msg"]))
+    return text.replace("a valid tuple", "a list").replace("a valid string", "a text")
 
-    def load(self, path: Path) -> object:
-        found = ""
-        try:
-            with path.open("rb") as file:
-                data = file.read(LARGEST_FILE + 1)
-            if len(data) > LARGEST_FILE:
-                found = "more than 1 MiB"
-            else:
-                return self._parse(data.decode("utf-8-sig"))
-        except FileNotFoundError:
-            found = "no such file"
-        except (OSError, UnicodeDecodeError) as error:
-            found = type(error).__name__
-        except _RUBBISH as error:
-            mark = getattr(error, "problem_mark", None)
-            line = f" in line {mark.line + 1}" if mark else ""
-            found = f"a mistake{line}: {getattr(error, 'problem', None) or type(error).__name__}"
-        self.mistakes.append(Mistake("unreadable", "", found, "a YAML file in UTF-8"))
-        return None
 
-    def _parse(self, text: str) -> object:
-        loader = yaml.SafeLoader(text)
+def _keys(schema: Any, steps: Iterable[object]) -> list[str]:  # noqa: ANN401
+    """Return the names of the keys at a place of the file."""
+    for step in steps:
+        if isinstance(step, str):
+            fields = {field.alias or name: field for name, field in schema.__pydantic_fields__.items()}
+            schema = fields[step].annotation
+        while not is_pydantic_dataclass(schema):
+            schema = next(kind for kind in get_args(schema) if kind is not type(None))
+    return [field.alias or name for name, field in schema.__pydantic_fields__.items()]
+
+
+def _key(steps: Iterable[object]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps if step != "").lstrip(".")
+
+
+def _load(path: Path, mistakes: list[Mistake]) -> object:
+    unreadable = partial(Mistake, "unreadable", "", expected="a YAML file in UTF-8")
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            mistakes.append(unreadable(found="more than 1 MiB"))
+            return None
+        loader = yaml.SafeLoader(data.decode("utf-8-sig"))
         try:
             node = loader.get_single_node()
             if node is None:
                 return {}
             # Before the values are built, because that writes merged keys into the nodes.
-            for key in dict.fromkeys(_doubled(node, "", set())):
-                self.wrong(key, "a duplicate key", "every key once")
+            doubled = dict.fromkeys(_doubled(node, (), set()))
+            mistakes += [Mistake("value", key, "a duplicate key", "every key once") for key in doubled]
             return loader.construct_document(node)
         finally:
             loader.dispose()
-
-    def section(self, schema: Any, value: object, key: str) -> object:  # noqa: ANN401 - any dataclass
-        if not isinstance(value, dict):
-            self.wrong(key, brief(value), "a mapping of keys")
-            return None
-        hints = get_type_hints(schema, include_extras=True)
-        known, values, lacking = [], {}, False
-        for field in fields(schema):
-            name = _marked(getattr(hints[field.name], "__metadata__", ()), Key(field.name)).name
-            known.append(name)
-            optional = (field.default, field.default_factory) != (MISSING, MISSING)
-            if value.get(name) is None and optional:
-                continue
-            before = len(self.mistakes)
-            read = self.value(hints[field.name], value.get(name), _join(key, name))
-            if len(self.mistakes) == before:
-                values[field.name] = read
-            lacking |= field.name not in values and not optional
-        for name in (name for name in value if name not in known):
-            expected = one_of(known, str(name)[:100], key)
-            self.wrong(_join(key, str(name)[:100]), "an unknown key", expected, "unknown")
-        if lacking:
-            return None
-        section = schema(**values)
-        for below, found, expected in section.mistakes() if hasattr(section, "mistakes") else ():
-            self.wrong(_join(key, below), found, expected)
-        return section
-
-    def value(self, hint: Any, value: object, key: str, marks: tuple[object, ...] = ()) -> object:  # noqa: ANN401
-        kind, inner = get_origin(hint), get_args(hint)
-        if kind is Annotated:
-            return self.value(inner[0], value, key, hint.__metadata__)
-        if kind in (Union, types.UnionType):  # `X | None` with a value
-            return self.value(inner[0], value, key, marks)
-        if is_dataclass(hint):
-            return self.section(hint, value, key)
-        if kind is tuple:
-            return self._items(inner[0], value, key, marks)
-        if kind is dict:
-            return self._mapping(inner[1], value, key)
-        if kind is Literal:
-            if not any(type(value) is type(choice) and value == choice for choice in inner):
-                self.wrong(
-                    key, brief(value), f"one of {', '.join(map(str, inner))}" if len(inner) > 1 else str(inner[0])
-                )
-            return value
-        if hint is bool:
-            if not isinstance(value, bool):
-                self.wrong(key, brief(value), "true or false")
-            return value
-        return self._text(value, key, marks) if hint is str else self._number(hint, value, key, marks)
-
-    def _text(self, value: object, key: str, marks: tuple[object, ...]) -> str:
-        longest = _marked(marks, Length(LONGEST_TEXT)).maximum
-        form = _marked(marks, Form(".*", ""))
-        number = OrNumber() in marks and isinstance(value, int | float) and not isinstance(value, bool)
-        text = value if isinstance(value, str) else brief(value) if number else ""
-        if not 1 <= len(text) <= longest or not text.isprintable() or not text.strip():
-            self.wrong(key, brief(value), f"a text of 1 to {longest} characters")
-        elif not re.fullmatch(form.pattern, text):
-            self.wrong(key, brief(value), form.says)
-        return text
-
-    def _number(self, kind: type, value: object, key: str, marks: tuple[object, ...]) -> float:
-        limits = _marked(marks, Between(-LARGEST_NUMBER, LARGEST_NUMBER))
-        number = float("nan")
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf:
-            number = value
-        if limits.minimum <= number <= limits.maximum and (kind is float or number == int(number)):
-            return float(number) if kind is float else int(number)
-        found = "an invalid value" if Secret() in marks else brief(value)
-        whole = "" if kind is float else "whole "
-        self.wrong(key, found, f"a {whole}number from {_written(limits.minimum)} to {_written(limits.maximum)}")
-        return number
-
-    def _items(self, hint: Any, value: object, key: str, marks: tuple[object, ...]) -> tuple[object, ...]:  # noqa: ANN401
-        length = _marked(marks, Length(MOST_ITEMS))
-        if not isinstance(value, list) or not length.minimum <= len(value) <= length.maximum:
-            found = f"{len(value)} entries" if isinstance(value, list) else brief(value)
-            self.wrong(key, found, f"a list of {length.minimum} to {length.maximum} entries")
-            return ()
-        before = len(self.mistakes)
-        items = tuple(self.value(hint, item, f"{key}[{position}]") for position, item in enumerate(value))
-        if len(self.mistakes) == before and len(set(map(repr, items))) < len(items):
-            self.wrong(key, "a duplicate entry", "every entry once")
-        return items
-
-    def _mapping(self, hint: Any, value: object, key: str) -> dict[str, object]:  # noqa: ANN401
-        if not isinstance(value, dict) or len(value) > MOST_ITEMS or not all(isinstance(name, str) for name in value):
-            self.wrong(key, brief(value), "a mapping of names")
-            return {}
-        return {name: self.value(hint, item, _join(key, name)) for name, item in value.items()}
+    except FileNotFoundError:
+        mistakes.append(unreadable(found="no such file"))
+    except (OSError, UnicodeDecodeError) as error:
+        mistakes.append(unreadable(found=type(error).__name__))
+    except _RUBBISH as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 1}" if mark else ""
+        reason = getattr(error, "problem", None) or type(error).__name__
+        mistakes.append(unreadable(found=f"a mistake{line}: {reason}"))
+    return None
 
 
-def _marked(marks: tuple[object, ...], default: Mark) -> Mark:
-    """Return the mark of the default's kind, or the default."""
-    return next((mark for mark in marks if isinstance(mark, type(default))), default)
-
-
-def _join(above: str, name: str) -> str:
-    return f"{above}.{name}" if above and name else above or name
-
-
-def _written(limit: float) -> str:
-    return str(int(limit)) if limit == int(limit) else f"{limit:g}"
-
-
-def _doubled(node: yaml.Node, above: str, seen: set[int]) -> Iterator[str]:
+def _doubled(node: yaml.Node, above: tuple[object, ...], seen: set[int]) -> Iterator[str]:
     """Return duplicate keys: YAML's safe loader silently keeps the last one."""
     if id(node) in seen:  # an alias
         return
     seen.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
-            yield from _doubled(item, f"{above}[{position}]", seen)
+            yield from _doubled(item, (*above, position), seen)
     elif isinstance(node, yaml.MappingNode):
         names = set()
         for name, value in node.value:
-            key = _join(above, str(name.value))[:100]
+            key = (*above, str(name.value)[:100])
             if isinstance(name, yaml.ScalarNode):
                 if name.value in names:
-                    yield key
+                    yield _key(key)[:100]
                 names.add(name.value)
             yield from _doubled(value, key, seen)

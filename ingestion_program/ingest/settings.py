@@ -2,86 +2,100 @@
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
+from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt
+from pydantic.dataclasses import dataclass
+
 from ingest.errors import IngestionError, Problem
-from ingest.schema import Between, Found, Key, Length, Mistake, OrNumber, WrongSettings, brief, read
+from ingest.schema import (
+    CONFIG,
+    Entries,
+    MaybeEmpty,
+    Mistake,
+    Name,
+    Rule,
+    Section,
+    Unquoted,
+    WrongSettings,
+    brief,
+    read,
+    wrong,
+)
 from model_process.sandbox import IsolationLevel, calls
 
 Operator = Literal["imputation", "blur", "median", "moment"]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 MOST_EDITS = 3
 """With the original and five units, this makes nine altered calls per clip."""
-_Chars = Annotated[int, Between(1, 10**6)]
-_Pixels = Annotated[int, Between(1, 4096)]
-_Cells = Annotated[int, Between(1, 256)]
+_Chars = Annotated[StrictInt, Field(ge=1, le=10**6)]
+_Pixels = Annotated[StrictInt, Field(ge=1, le=4096)]
+_Cells = Annotated[StrictInt, Field(ge=1, le=256)]
 
 
-@dataclass(frozen=True)
-class Target:
+@dataclass(frozen=True, config=CONFIG)
+class Target(Section):
     """One number that a model predicts."""
 
-    name: str
-    minimum: float
+    name: Name
+    minimum: StrictFloat
     """Smallest valid value."""
-    maximum: float
+    maximum: StrictFloat
     """Largest valid value."""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         """Check the range."""
         if self.minimum >= self.maximum:
             yield "", f"the range {self.minimum:g} to {self.maximum:g}", "minimum below maximum"
 
 
-@dataclass(frozen=True)
-class Limits:
+@dataclass(frozen=True, config=CONFIG)
+class Limits(Section):
     """What a run may cost."""
 
-    time_limit_s: Annotated[float, Between(1, 10**7)]
+    time_limit_s: Annotated[StrictFloat, Field(ge=1, le=10**7)]
     """The platform's limit for the whole job, seconds."""
-    load_s: Annotated[float, Between(0.1, 10**6)]
+    load_s: Annotated[StrictFloat, Field(ge=0.1, le=10**6)]
     """Importing model.py and constructing Model, seconds."""
-    call_s: Annotated[float, Between(0.1, 10**6)]
+    call_s: Annotated[StrictFloat, Field(ge=0.1, le=10**6)]
     """One call of predict or explain, seconds."""
-    restarts: Annotated[int, Between(0, 1000)]
+    restarts: Annotated[StrictInt, Field(ge=0, le=10**9)]
     """How often a crashed or hung model process is started again."""
-    memory_mb: Annotated[int, Between(64, 10**7)] = 4096
+    memory_mb: Annotated[StrictInt, Field(ge=64, le=10**7)] = 4096
     """Private memory of the model process, MB (2**20 bytes)."""
-    workers: Annotated[int | None, Between(1, 256)] = None
+    workers: Annotated[StrictInt, Field(ge=1, le=256)] | None = None
     """Model processes side by side at most; None for one a core. The machine may have room for fewer."""
-    submission_mb: Annotated[int, Between(1, 10**6)] = 500
+    submission_mb: Annotated[StrictInt, Field(ge=1, le=10**6)] = 500
     """An unzipped submission, MB (2**20 bytes)."""
-    submission_files: Annotated[int, Between(1, 10**6)] = 10_000
+    submission_files: Annotated[StrictInt, Field(ge=1, le=10**6)] = 10_000
     """Files of a submission."""
 
 
-@dataclass(frozen=True)
-class Isolation:
+def _addable(call: str) -> str:
+    """Check that a system call exists, and that it does not weaken the sandbox."""
+    if call in calls.addable():
+        return call
+    near = difflib.get_close_matches(call, () if call in calls.known() else calls.addable(), 1)
+    expected = "no call that would open the sandbox" if call in calls.known() else "names of Linux system calls"
+    raise wrong("".join((expected, *(f"; did you mean {name}?" for name in near))))
+
+
+@dataclass(frozen=True, config=CONFIG)
+class Isolation(Section):
     """How strictly the model process must be isolated."""
 
     require: IsolationLevel = "portable"
     """Lowest level; on a machine that offers less, no model is run."""
     at_most: IsolationLevel = "full"
     """Highest level that is used, even if the machine offers more."""
-    also_allowed: Annotated[tuple[str, ...], Length(100, 0)] = ()
+    also_allowed: MaybeEmpty[Annotated[Name, AfterValidator(_addable)]] = ()
     """System calls that models may make besides those of `model_process.sandbox.calls`."""
 
-    def mistakes(self) -> Iterator[Found]:
-        """Check that the calls exist, and that none of them weakens the sandbox."""
-        known, addable = calls.known(), calls.addable()
-        for name in self.also_allowed:
-            if name not in known:
-                near = difflib.get_close_matches(name, addable, 1)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                yield "also_allowed", brief(name), f"names of Linux system calls{hint}"
-            elif name not in addable:
-                yield "also_allowed", brief(name), "no call that would open the sandbox"
 
-
-@dataclass(frozen=True)
-class TextLimits:
+@dataclass(frozen=True, config=CONFIG)
+class TextLimits(Section):
     """Length of a text."""
 
     minimum_chars: _Chars
@@ -90,34 +104,34 @@ class TextLimits:
     """Longest text; the rest is cut."""
 
 
-@dataclass(frozen=True)
-class ImageSize:
+@dataclass(frozen=True, config=CONFIG)
+class ImageSize(Section):
     """Size of a picture, pixels."""
 
     width: _Pixels
     height: _Pixels
 
 
-@dataclass(frozen=True)
-class Grid:
+@dataclass(frozen=True, config=CONFIG)
+class Grid(Section):
     """Cells that spatial evidence is averaged onto."""
 
     rows: _Cells
     columns: _Cells
 
 
-@dataclass(frozen=True)
-class EvidenceFormat:
+@dataclass(frozen=True, config=CONFIG)
+class EvidenceFormat(Section):
     """What evidence may hold."""
 
     grid: Grid
     """Of maps."""
-    cues: tuple[str, ...]
+    cues: Entries[Name]
     """The vocabulary of cue claims."""
 
 
-@dataclass(frozen=True)
-class ExplanationFormat:
+@dataclass(frozen=True, config=CONFIG)
+class ExplanationFormat(Section):
     """What an explanation may hold."""
 
     text: TextLimits
@@ -125,59 +139,56 @@ class ExplanationFormat:
     evidence: EvidenceFormat
 
 
-@dataclass(frozen=True)
-class JitterRange:
+@dataclass(frozen=True, config=CONFIG)
+class JitterRange(Section):
     """How far the jitter of a call may go."""
 
-    gain: Annotated[float, Between(0, 0.1)]
+    gain: Annotated[StrictFloat, Field(ge=0, le=0.1)]
     """Brightness and loudness: a factor within 1 ± gain."""
-    shift_px: Annotated[int, Between(0, 16)]
+    shift_px: Annotated[StrictInt, Field(ge=0, le=16)]
     """Largest shift in each direction, in pixels of the clip's own frames."""
-    frames: Annotated[int, Between(0, 5)]
+    frames: Annotated[StrictInt, Field(ge=0, le=5)]
     """Largest shift in time, in frames."""
 
 
-@dataclass(frozen=True)
-class ProbeSettings:
+@dataclass(frozen=True, config=CONFIG)
+class ProbeSettings(Section):
     """How altered copies are made."""
 
-    operators: tuple[Operator, ...]
+    # Sorted, so that draws do not depend on their order in the file.
+    operators: Annotated[Entries[Operator], AfterValidator(lambda given: tuple(sorted(given, key=OPERATORS.index)))]
     """Operators that hide a place; one is drawn for each clip."""
-    edits: Annotated[int, Between(0, MOST_EDITS)]
+    edits: Annotated[StrictInt, Field(ge=0, le=MOST_EDITS)]
     """Most cue edits of a clip."""
     jitter: JitterRange
     """Jitter of every call of the second pass."""
 
-    def __post_init__(self) -> None:
-        # Sorted, so that draws do not depend on their order in the file.
-        object.__setattr__(self, "operators", tuple(sorted(self.operators, key=OPERATORS.index)))
 
-
-@dataclass(frozen=True)
-class FeedbackSettings:
+@dataclass(frozen=True, config=CONFIG)
+class FeedbackSettings(Section):
     """What participants get back."""
 
-    model_output: bool
+    model_output: StrictBool
     """Whether they get what the model prints."""
 
 
-@dataclass(frozen=True)
-class Task:
+@dataclass(frozen=True, config=CONFIG)
+class Task(Section):
     """The settings of one phase."""
 
     format_version: Literal[1]
     """Version of the file's format."""
-    name: Annotated[str, Key("task"), OrNumber()]
+    name: Annotated[Name, Unquoted, Field(alias="task")]
     """The phase's name in logs and reports."""
-    data_version: Annotated[str, OrNumber()]
+    data_version: Annotated[Name, Unquoted]
     """Version of the data; scoring compares it with its own."""
-    seed: Annotated[int, Between(0, 2**63 - 1)]
+    seed: Annotated[StrictInt, Field(ge=0, le=2**63 - 1)]
     """The only source of randomness."""
-    clips_file: Annotated[str, Key("clips")]
+    clips_file: Annotated[Name, Field(alias="clips")]
     """Path of the clip list; all paths are relative to the input data."""
-    transcripts_file: Annotated[str, Key("transcripts")]
+    transcripts_file: Annotated[Name, Field(alias="transcripts")]
     """Path of the transcripts."""
-    targets: tuple[Target, ...]
+    targets: Entries[Target]
     """The targets, in the order of the output."""
     limits: Limits
     explanation: ExplanationFormat
@@ -185,22 +196,22 @@ class Task:
     isolation: Isolation = Isolation()
     environment: Literal["cpu", "gpu"] = "cpu"
     """What models may count on: `gpu` is a promise that workers have one."""
-    copies_file: Annotated[str | None, Key("copies")] = None
+    copies_file: Annotated[Name | None, Field(alias="copies")] = None
     """Path of the list of rendered copies; None if there are none."""
-    exchanges_file: Annotated[str | None, Key("exchanges")] = None
+    exchanges_file: Annotated[Name | None, Field(alias="exchanges")] = None
     """Path of the list of exchanges; None if there are none."""
-    faces_file: Annotated[str | None, Key("faces")] = None
+    faces_file: Annotated[Name | None, Field(alias="faces")] = None
     """Path of the list of face boxes; None if there are none."""
     probes: ProbeSettings | None = None
     """How altered copies are made; None if none are."""
-    results: bool = False
+    results: StrictBool = False
     """Whether results are accepted instead of code."""
-    aliases_file: Annotated[str | None, Key("aliases")] = None
+    aliases_file: Annotated[Name | None, Field(alias="aliases")] = None
     """Path of the list of older names of clips, for results; None if results use ids."""
-    target_aliases: dict[str, str] = field(default_factory=dict)
+    target_aliases: dict[str, Name] = field(default_factory=dict)
     """Older names of targets, for results; the values are not converted."""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         """Check the names of targets."""
         names = {target.name for target in self.targets}
         if len(names) < len(self.targets):
@@ -218,8 +229,8 @@ def read_task(path: Path) -> Task:
     """
     try:
         return read(Task, path)
-    except WrongSettings as wrong:
-        raise IngestionError([_problem(path, mistake) for mistake in wrong.mistakes]) from None
+    except WrongSettings as error:
+        raise IngestionError([_problem(path, mistake) for mistake in error.mistakes]) from None
 
 
 def _problem(path: Path, mistake: Mistake) -> Problem:

@@ -15,7 +15,7 @@ from ingest.record.seal import read_key, remove_key
 from ingest.record.stats import RunStats
 
 # What the program needs; pandas and scikit-learn are for the participants' models.
-MODULES = ("av", "cv2", "numpy", "pandas", "sklearn", "yaml")
+MODULES = ("av", "cv2", "numpy", "pandas", "pydantic", "sklearn", "yaml")
 PROGRAM = Path(__file__).resolve().parent.parent
 ORGANISER_ERROR = 2
 

@@ -1,13 +1,30 @@
 """The settings of one phase's scoring: these classes are the keys of ``task.yaml`` of the reference data."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from pydantic.dataclasses import dataclass
+
 from score.errors import OrganiserError, wrong
-from score.schema import Between, Form, Found, Key, Length, OrNumber, Secret, WrongSettings, brief, one_of, read
+from score.schema import (
+    CONFIG,
+    Entries,
+    Name,
+    Rule,
+    Secret,
+    Section,
+    Unquoted,
+    WrongSettings,
+    brief,
+    line,
+    matching,
+    one_of,
+    read,
+)
 
 RankBy = Literal["explanation", "prediction"]
 MOST_SHOWN = 200
@@ -20,20 +37,20 @@ CUES = (
 HEARD = frozenset({"speech_rate", "words", "voice"})
 """Cues that are heard, so that hiding places of the picture does not remove them."""
 _Name = Annotated[
-    str, Form(r"[a-z][a-z0-9_]{0,31}", "at most 32 lower-case letters, digits and underscores, a letter first")
+    Name, matching(r"[a-z][a-z0-9_]{0,31}", "at most 32 lower-case letters, digits and underscores, a letter first")
 ]
 # With the words that a column adds, it stays within the leaderboard's 36 characters.
-_Title = Annotated[str, Length(24), OrNumber()]
-_Bound = Annotated[float, Between(-1e6, 1e6)]
-_Chars = Annotated[int, Between(1, 100_000)]
-_Share = Annotated[float, Between(0, 1)]
+_Title = Annotated[str, Unquoted, line(24)]
+_Bound = Annotated[StrictFloat, Field(ge=-1e6, le=1e6)]
+_Chars = Annotated[StrictInt, Field(ge=1, le=100_000)]
+_Share = Annotated[StrictFloat, Field(ge=0, le=1)]
 _STEM = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
-_Json = Annotated[str | None, Form(_STEM + r"\.json", "the name of a .json file beside the settings")]
-_Csv = Annotated[str | None, Form(_STEM + r"\.csv", "the name of a .csv file beside the settings")]
+_Json = Annotated[Name, matching(_STEM + r"\.json", "the name of a .json file beside the settings")] | None
+_Csv = Annotated[Name, matching(_STEM + r"\.csv", "the name of a .csv file beside the settings")] | None
 
 
-@dataclass(frozen=True)
-class Target:
+@dataclass(frozen=True, config=CONFIG)
+class Target(Section):
     """One number that a submission predicts."""
 
     name: _Name
@@ -43,10 +60,10 @@ class Target:
     """Lower end of the range."""
     maximum: _Bound
     """Upper end of the range, > minimum."""
-    constant: Annotated[float, Between(-1e6, 1e6), Secret()]
+    constant: Annotated[StrictFloat, Field(ge=-1e6, le=1e6), Secret]
     """The constant baseline's prediction: the mean over the training set, inside the range."""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         """Check the range."""
         if self.minimum >= self.maximum:
             yield "", f"the range {self.minimum:g} to {self.maximum:g}", "minimum below maximum"
@@ -54,31 +71,31 @@ class Target:
             yield "constant", "an invalid value", f"a number from {self.minimum:g} to {self.maximum:g}"
 
 
-@dataclass(frozen=True)
-class Group:
+@dataclass(frozen=True, config=CONFIG)
+class Group(Section):
     """Targets whose mean has score columns of its own."""
 
     name: _Name
     """Prefix of the column keys, such as ``traits``."""
     title: _Title
-    targets: tuple[str, ...]
+    targets: Entries[Name]
     """Names of targets, at least one."""
 
 
-@dataclass(frozen=True)
-class BootstrapSettings:
+@dataclass(frozen=True, config=CONFIG)
+class BootstrapSettings(Section):
     """How intervals are drawn."""
 
-    resamples: Annotated[int, Between(0, 100_000)]
+    resamples: Annotated[StrictInt, Field(ge=0, le=100_000)]
     """Number of resamples; 0 switches intervals off."""
-    level: Annotated[float, Between(0.5, 0.999)]
+    level: Annotated[StrictFloat, Field(ge=0.5, le=0.999)]
     """Nominal coverage."""
-    seed: Annotated[int, Between(0, 2**53)]
+    seed: Annotated[StrictInt, Field(ge=0, le=2**53)]
     """The only source of randomness in scoring."""
 
 
-@dataclass(frozen=True)
-class TextLimits:
+@dataclass(frozen=True, config=CONFIG)
+class TextLimits(Section):
     """Length of a valid text, in characters."""
 
     minimum_chars: _Chars
@@ -86,36 +103,36 @@ class TextLimits:
     maximum_chars: _Chars
     """Longest, >= minimum_chars."""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         """Check that the minimum is not above the maximum."""
         if self.minimum_chars > self.maximum_chars:
             yield "", "a minimum above the maximum", "minimum_chars <= maximum_chars"
 
 
-@dataclass(frozen=True)
-class ExplanationLimits:
+@dataclass(frozen=True, config=CONFIG)
+class ExplanationLimits(Section):
     """When an explanation is valid."""
 
     text: TextLimits
     """Length of the text."""
 
 
-@dataclass(frozen=True)
-class ReportSettings:
+@dataclass(frozen=True, config=CONFIG)
+class ReportSettings(Section):
     """What participants may see in the report."""
 
-    clips: bool
+    clips: StrictBool
     """A table of clips and the gallery; false shows aggregates only."""
-    truth: bool
+    truth: StrictBool
     """True values and errors per clip; never without ``clips``."""
-    gallery: Annotated[int, Between(0, MOST_SHOWN)]
+    gallery: Annotated[StrictInt, Field(ge=0, le=MOST_SHOWN)]
     """Number of explanations shown with their pictures."""
     key_frames: _Csv = None
     """Name of the list of pictures of the clips; never without ``truth`` and ``pictures``."""
-    pictures: bool = True
+    pictures: StrictBool = True
     """Whether a report shows pictures, both of clips and those that a submission returns, which may show a clip."""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         """Check that nothing is shown that another switch hides."""
         if self.truth and not self.clips:
             yield "truth", "truth: true with clips: false", "truth: false, or clips: true"
@@ -125,8 +142,8 @@ class ReportSettings:
             yield "key_frames", "key_frames with pictures: false", "no key_frames, or pictures: true"
 
 
-@dataclass(frozen=True)
-class AxisWeights:
+@dataclass(frozen=True, config=CONFIG)
+class AxisWeights(Section):
     """Weight of each axis in the total; the sum is 1."""
 
     cue_claims: _Share
@@ -140,7 +157,7 @@ class AxisWeights:
     text: _Share
     """Quality of the text."""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         """Check the sum."""
         total = sum(getattr(self, name) for name in AXES)
         if abs(total - 1) > 1e-9:
@@ -151,26 +168,26 @@ AXES = tuple(one.name for one in fields(AxisWeights))
 """Names of the axes of the total, in the order of their weights."""
 
 
-@dataclass(frozen=True)
-class ExplanationScore:
+@dataclass(frozen=True, config=CONFIG)
+class ExplanationScore(Section):
     """How explanations are judged."""
 
     weights: AxisWeights = AxisWeights(0.37, 0.21, 0.21, 0.16, 0.05)
     """Weights of the axes."""
-    power: Annotated[float, Between(0.1, 1)] = 0.5
+    power: Annotated[StrictFloat, Field(ge=0.1, le=1)] = 0.5
     """Exponent of the power mean; the lower it is, the less one axis alone can gain."""
-    gate: Annotated[float, Between(1e-6, 1)] = 0.1
+    gate: Annotated[StrictFloat, Field(ge=1e-6, le=1)] = 0.1
     """Known causes count if |prediction - label| is below this share of the range."""
-    vocabulary: Annotated[tuple[_Name, ...], Length(64)] = CUES
+    vocabulary: Entries[_Name] = CUES
     """The cues of the input settings."""
-    aliases: dict[str, tuple[Annotated[str, Length(80)], ...]] = field(default_factory=dict)
+    aliases: dict[Name, tuple[Annotated[str, line(80)], ...]] = field(default_factory=dict)
     """Words for cues in addition to the lexicon, by cue."""
-    bands: dict[str, Annotated[float, Between(0, 99.99)]] = field(
+    bands: dict[Name, Annotated[StrictFloat, Field(ge=0, le=99.99)]] = field(
         default_factory=lambda: {"at chance": 0.0, "weak": 5.0, "fair": 20.0, "good": 40.0, "excellent": 65.0}
     )
     """Words for the total and the lowest total of each, ascending from 0."""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         """Check the cues of the aliases, and the words and limits of the bands."""
         for cue in sorted(self.aliases.keys() - set(self.vocabulary)):
             yield "aliases", brief(cue), one_of(self.vocabulary, cue)
@@ -185,31 +202,31 @@ class ExplanationScore:
         return [word for word, begins in self.bands.items() if begins <= max(total, 0)][-1]
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, config=CONFIG)
+class Settings(Section):
     """All that scoring a phase needs besides the labels."""
 
     format_version: Literal[1]
     """Version of the file's format."""
-    task: Annotated[str, Length(64), OrNumber()]
+    task: Annotated[str, Unquoted, line(64)]
     """Name of the phase."""
-    data_version: Annotated[str, Length(100), OrNumber()]
+    data_version: Annotated[str, Unquoted, line(100)]
     """Must equal the version of the input data."""
-    targets: tuple[Target, ...]
+    targets: Entries[Target]
     """The targets, in the order of all tables."""
-    main_target: str
+    main_target: Name
     """Name of the target with score columns of its own."""
     bootstrap: BootstrapSettings
     """How intervals are drawn."""
-    limits: Annotated[ExplanationLimits, Key("explanation")]
+    explanation: ExplanationLimits
     """When an explanation is valid."""
     report: ReportSettings
     """What participants may see."""
-    challenge: Annotated[str, Length(100), OrNumber()] = ""
+    challenge: Annotated[str, Unquoted, line(100, 0)] = ""
     """Display name of the challenge; may be empty."""
     group: Group | None = None
     """Targets whose mean has score columns; None if the task has none."""
-    explanation: Annotated[ExplanationScore, Key("explanation_score")] = ExplanationScore()
+    explanation_score: ExplanationScore = ExplanationScore()
     """How explanations are judged."""
     causes: _Json = None
     """Name of the file with the known causes of every clip; None if the phase has none."""
@@ -217,18 +234,18 @@ class Settings:
     """Name of the file with what people pointed at; None if the phase has none."""
     groups: _Csv = None
     """Name of the table with groups of people; None if the phase has none."""
-    selection_threshold: float | None = None
+    selection_threshold: StrictFloat | None = None
     """Value of the main target from which a person counts as selected; None: the median of the labels."""
     landmarks: _Json = None
     """Name of the file with the scores of baselines; None if the phase has none."""
     jury: _Json = None
     """Name of the file with the ratings of a jury; None before there are any."""
-    skill_reference: dict[str, Annotated[float, Between(0, 2e6), Secret()]] = field(default_factory=dict)
+    skill_reference: dict[Name, Annotated[StrictFloat, Field(ge=0, le=2e6), Secret]] = field(default_factory=dict)
     """Mean absolute error that earns a skill factor of 1, by target; 0 where missing."""
     rank_by: RankBy = "explanation"
     """What the leaderboard ranks by."""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         """Check all names of targets, and all values that must lie in a target's range."""
         names = self.names
         spans = {target.name: target.maximum - target.minimum for target in self.targets}
@@ -260,7 +277,7 @@ class Settings:
     @property
     def text(self) -> TextLimits:
         """When a text is valid."""
-        return self.limits.text
+        return self.explanation.text
 
     @property
     def heading(self) -> str:

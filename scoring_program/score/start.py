@@ -9,7 +9,7 @@ from pathlib import Path
 from score import DEFAULTS, PROGRAM
 from score.packages import PackagesMissing, provide
 
-_MODULES = ("jinja2", "numpy", "yaml")
+_MODULES = ("jinja2", "numpy", "pydantic", "yaml")
 _ORGANISER_ERROR = 2
 _PAGE = """\
 <!doctype html>

@@ -84,7 +84,7 @@ def test_all_problems_come_at_once(tmp_path: Path) -> None:
         (["memfd_creat"], "did you mean memfd_create?"),
         (["read"], None),  # is allowed as it is
         ([["mmap"]], "a text"),
-        ("mmap", "a list of"),
+        ("mmap", "a list"),
         (["mmap", "mmap"], "every entry once"),
         *([[name], "no call that would open the sandbox"] for name in ("ptrace", "execve", "mount", "bpf", "clone")),
         *([[name], "no call that would open the sandbox"] for name in ("prctl", "openat", "truncate", "chmod")),

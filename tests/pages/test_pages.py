@@ -145,9 +145,9 @@ def test_the_worked_total_is_right() -> None:
     page = text_of("evaluation")
     reference = read_settings(ROOT / "reference_data/practice/task.yaml")
     titles = {column.key: column.title for column in columns(reference)}
-    weights = {titles[name]: getattr(reference.explanation.weights, name) for name in AXES}
+    weights = {titles[name]: getattr(reference.explanation_score.weights, name) for name in AXES}
     # The page takes square roots, and says that one axis brings the square of its weight.
-    assert reference.explanation.power == 0.5
+    assert reference.explanation_score.power == 0.5
     example = text_of("measurement")
     rows = rows_of(example, "**An example.** With coverage 1, skill factor 0.75")
     assert {axis for axis, *_ in rows} == weights.keys()

@@ -395,7 +395,7 @@ def test_in_a_closed_phase_what_ranks_has_an_interval(tmp_path: Path, rank_by: s
 def test_what_ranks_is_one_of_two(tmp_path: Path) -> None:
     with pytest.raises(OrganiserError) as caught:
         scored_of(tmp_path, make_case(rank_by="charm"))
-    assert [problem.expected for problem in caught.value.problems] == ["one of explanation, prediction"]
+    assert [problem.expected for problem in caught.value.problems] == ["'explanation' or 'prediction'"]
 
 
 def test_results_say_why_the_measured_axes_are_empty(tmp_path: Path) -> None:

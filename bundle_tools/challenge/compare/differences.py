@@ -66,5 +66,5 @@ def errors(field: Field, target: int) -> Array:
 
 def held_up(field: Field) -> Array:
     """Return (runs, clips) how well each clip's explanation holds up, by which reports sort clips."""
-    weights = field.settings.explanation.weights
+    weights = field.settings.explanation_score.weights
     return np.stack([of_clips(entry.scores.axes, weights) for entry in field.entries])

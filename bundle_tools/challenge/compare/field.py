@@ -81,7 +81,7 @@ class Field:
     def weights(self) -> dict[str, float]:
         """Return the weight of each axis in the phase's total; without known causes, their axis is left out."""
         axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
-        weights = {axis: float(getattr(self.settings.explanation.weights, axis)) for axis in axes}
+        weights = {axis: float(getattr(self.settings.explanation_score.weights, axis)) for axis in axes}
         whole = sum(weights.values()) or 1.0
         return {axis: weight / whole for axis, weight in weights.items()}
 

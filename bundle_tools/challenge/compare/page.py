@@ -176,7 +176,7 @@ def _unscored(field: Field, *, clips: bool, truth: bool) -> Iterator[tuple[str, 
 
     `truth`: whether labels are open; the counts depend on them.
     """
-    gate = percent(field.settings.explanation.gate)
+    gate = percent(field.settings.explanation_score.gate)
     meaning = f"Clips. Right: off by less than {gate} of the range; grounded: claims agree with known causes by "
     found = [entry.scores.reasons for entry in field.entries]
     for key, title in TITLES.items() if truth and all(found) else ():

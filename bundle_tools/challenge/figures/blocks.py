@@ -58,7 +58,7 @@ def weights(phase: Phase) -> str:
 
 def worked_example(phase: Phase) -> str:
     """Make an example of the total, from axes to points, with the weights that apply."""
-    if phase.scoring("explanation", "power") != 0.5:
+    if phase.scoring("explanation_score", "power") != 0.5:
         raise FigureError(
             f"{phase.name} does not take square roots: rewrite the formula on the page, without this block."
         )

@@ -70,7 +70,7 @@ class Phase:
     @cached_property
     def weights(self) -> dict[str, float]:
         """Weights of the axes that apply, as the total uses them: their sum is 1."""
-        weights = dict(self.scoring("explanation", "weights"))
+        weights = dict(self.scoring("explanation_score", "weights"))
         if self.scoring("causes") is None:
             del weights["known_causes"]
         whole = sum(weights.values())

@@ -70,7 +70,7 @@ def points_lost(phase: Phase) -> dict[str, str]:
 
 def _reached(phase: Phase, axes: Mapping[str, float]) -> int:
     """Return the points that some axes alone bring, if all else is perfect."""
-    power = phase.scoring("explanation", "power")
+    power = phase.scoring("explanation_score", "power")
     mean = sum(phase.weights.get(axis, 0) * value**power for axis, value in axes.items())
     return round(float(100 * mean ** (1 / power)))
 
@@ -185,7 +185,7 @@ VALUES: dict[str, Value] = {
     "points_words": lambda phase: number(
         _reached(phase, {"cue_claims": SIGNS, "known_causes": phase.constant("claims_of_causes"), "text": 1})
     ),
-    "gate": _scoring("explanation", "gate"),
+    "gate": _scoring("explanation_score", "gate"),
     "resamples": _scoring("bootstrap", "resamples"),
     "level_percent": lambda phase: number(round(100 * phase.scoring("bootstrap", "level"), 1)),
     "epsilon_least": lambda phase: number(phase.constant("epsilon_least")),
@@ -207,7 +207,8 @@ FAMILIES: dict[str, Callable[[Phase], Mapping[str, str]]] = {
     "points_alone": lambda phase: {axis: number(_reached(phase, {axis: 1})) for axis in phase.weights},
     "points_lost": points_lost,
     "band": lambda phase: {
-        str(word).replace(" ", "_"): number(begins) for word, begins in phase.scoring("explanation", "bands").items()
+        str(word).replace(" ", "_"): number(begins)
+        for word, begins in phase.scoring("explanation_score", "bands").items()
     },
 }
 """Prefix of a name -> possible suffixes with their figures."""

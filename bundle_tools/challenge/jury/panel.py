@@ -94,7 +94,7 @@ def _juror(given: Answers, key: Key, rules: Rules) -> Juror:
     reasons = [] if rated else ["rated nothing"]
     if rated and np.isnan(repeats) and any(item.kind == "repeat" for item in key.items):
         reasons.append("did not judge the repeated items, so the quality of the other ratings is unknown")
-    if repeats > rules.largest_repeat_difference:
+    if repeats > rules.exclusion.largest_repeat_difference:
         reasons.append(f"rated the same item differently the second time (by {repeats:.2f} on average)")
     return Juror(
         number=given.juror,

@@ -5,24 +5,28 @@ All of it is optional: by default, every numeric column is a target, and all sha
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated
+
+from pydantic import Field, StrictFloat
+from pydantic.dataclasses import dataclass
 
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.phase_data.settings import TRIED, Challenge, Target
 
 # The file's values end up in the settings of scoring, so it is read in the same way.
-from score.schema import Between, Form, Found, Length, WrongSettings, one_of, read
+from score.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, matching, one_of, read
 
 NAME = r"[a-z][a-z0-9_]{0,31}"
 LONGEST_TITLE = 24
-_Name = Annotated[str, Form(NAME, "at most 32 lower-case letters, digits and underscores, a letter first")]
-_Title = Annotated[str, Length(LONGEST_TITLE)]
-_Bound = Annotated[float, Between(-1e6, 1e6)]
+_Name = Annotated[Name, matching(NAME, "at most 32 lower-case letters, digits and underscores, a letter first")]
+_Title = Annotated[str, line(LONGEST_TITLE)]
+_Bound = Annotated[StrictFloat, Field(ge=-1e6, le=1e6)]
 
 
-@dataclass(frozen=True)
+@plain_dataclass(frozen=True)
 class Description:
     """The content of the file; missing keys have their defaults."""
 
@@ -33,50 +37,50 @@ class Description:
     ignore: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Target:
+@dataclass(frozen=True, config=CONFIG)
+class _Target(Section):
     name: _Name
     minimum: _Bound
     maximum: _Bound
     title: _Title = ""
-    column: str = ""
-    high: str = ""
+    column: Name = ""
+    high: Name = ""
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         if self.minimum >= self.maximum:
             yield "", f"minimum {self.minimum:g} and maximum {self.maximum:g}", "two numbers, rising"
 
 
-@dataclass(frozen=True)
-class _Group:
+@dataclass(frozen=True, config=CONFIG)
+class _Group(Section):
     name: _Name
-    targets: tuple[str, ...]
+    targets: Entries[Name]
     title: _Title = ""
 
 
-@dataclass(frozen=True)
-class _Columns:
-    clip: str | None = None
-    source: str | None = None
-    transcript: str | None = None
+@dataclass(frozen=True, config=CONFIG)
+class _Columns(Section):
+    clip: Name | None = None
+    source: Name | None = None
+    transcript: Name | None = None
 
 
-@dataclass(frozen=True)
-class _File:
+@dataclass(frozen=True, config=CONFIG)
+class _File(Section):
     """The keys of the file, as docs/adapting.md explains them."""
 
     # Shown above every report.
-    title: Annotated[str, Length(100)] = Challenge.title
-    description: Annotated[str, Length(2000)] = ""
-    targets: tuple[_Target, ...] = ()
-    main_target: str = ""
+    title: Annotated[str, line(100)] = Challenge.title
+    description: Annotated[str, line(2000)] = ""
+    targets: Entries[_Target] = ()
+    main_target: Name = ""
     group: _Group | None = None
-    vocabulary: tuple[_Name, ...] = TRIED
-    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    vocabulary: Entries[_Name] = TRIED
+    aliases: dict[Name, Entries[Name]] = field(default_factory=dict)
     columns: _Columns = field(default_factory=_Columns)
-    ignore: tuple[str, ...] = ()
+    ignore: Entries[Name] = ()
 
-    def mistakes(self) -> Iterator[Found]:
+    def mistakes(self) -> Iterator[Rule]:
         names = [target.name for target in self.targets]
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield "targets", f"{name} twice", "every name once"

@@ -93,7 +93,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     """
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
-    vocabulary = settings.explanation.vocabulary
+    vocabulary = settings.explanation_score.vocabulary
     main = settings.names.index(settings.main_target)
     target = evaluated_targets(outcomes.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
     effects = measure_effects(outcomes.probes, (low, span), target, main, vocabulary)
@@ -103,7 +103,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     if outcomes.no_yardstick:
         maps = dict.fromkeys(maps, np.zeros((len(target), 4)))
     error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
-    well = error[np.arange(len(error)), target] < settings.explanation.gate
+    well = error[np.arange(len(error)), target] < settings.explanation_score.gate
     causes = cause_agreement(outcomes, readings.claims, target, settings)
     told = clip_text(outcomes.explanations, readings, prediction, (effects.twins, effects.twin_asked), settings)
     plausible, pointed = np.zeros((len(error), 2)), np.zeros((len(error), 2))
@@ -149,7 +149,7 @@ def cause_agreement(
         return {part: np.zeros((len(target), 4)) for part in PARTS}
     causes = [known.clips[clip_id] for clip_id in outcomes.clip_ids]
     shares = importance(len(settings.targets), settings.names.index(settings.main_target))
-    grid, vocabulary = (known.rows, known.columns), settings.explanation.vocabulary
+    grid, vocabulary = (known.rows, known.columns), settings.explanation_score.vocabulary
     return cause_sums(outcomes.explanations, claims, causes, grid, target, shares, vocabulary)
 
 
@@ -177,7 +177,7 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
     axes["known_causes"] = _known_causes(sums)
     coverage = sums.covered[:, 0] / clips
     skill = credited_skill(sums.error, sums.baseline_error, sums.reference_error)
-    mean = power_mean(axes, settings.explanation, frozenset() if causes else _NEEDS_CAUSES)
+    mean = power_mean(axes, settings.explanation_score, frozenset() if causes else _NEEDS_CAUSES)
     pointed = sums.plausible_defined
     plausible = _of_defined(ratio(sums.plausible, pointed), pointed > 0, np.array([0.5, 0.5]))
     return axes | {

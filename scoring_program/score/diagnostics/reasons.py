@@ -54,7 +54,7 @@ def right_reasons(outcomes: Outcomes, axes: ClipAxes, settings: Settings) -> Rig
     known = sums[:, 1] > 0
     if not known.any():
         return None
-    right = axes.table.error[known, main] < settings.explanation.gate
+    right = axes.table.error[known, main] < settings.explanation_score.gate
     grounded = agreement(sums[known]) >= GROUNDED
     return RightReasons(
         right_grounded=int((right & grounded).sum()),

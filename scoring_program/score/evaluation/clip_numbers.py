@@ -69,7 +69,7 @@ def clip_numbers(
     outcomes: Outcomes, counted: Outcomes, axes: ClipAxes, settings: Settings
 ) -> tuple[ClipNumbers | None, ...]:
     """Gather the numbers of every clip of the reference; None for a clip without a prediction."""
-    held, values = held_up(axes.table, settings.explanation.weights), label_free(axes.table)
+    held, values = held_up(axes.table, settings.explanation_score.weights), label_free(axes.table)
     judged = {
         clip_id: _numbers(row, counted, axes, (values[row], float(held[row])), settings)
         for row, clip_id in enumerate(counted.clip_ids)
@@ -100,7 +100,7 @@ def _numbers(
 ) -> ClipNumbers:
     calls, explanation = counted.probes[row], counted.explanations[row]
     table, effects, target = axes.table, axes.effects, int(axes.target[row])
-    vocabulary = settings.explanation.vocabulary
+    vocabulary = settings.explanation_score.vocabulary
     causes = [getattr(table, f"cause_{part}") for part in PARTS]
     shares = PART_WEIGHTS * [part[row, 1] > 0 for part in causes]
     values = dict(zip(LABEL_FREE, judged[0].tolist(), strict=True))

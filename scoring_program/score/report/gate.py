@@ -1,6 +1,5 @@
 """The gate to the report: it reduces a scored run to what readers may see, before any section is built."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -78,7 +77,8 @@ def may_show(
         outcomes = replace(outcomes, truth=hidden, known=NOTHING_KNOWN)
         hashes = replace(beside.hashes, labels="")
         beside = replace(beside, landmarks=beside.landmarks.coarse(settings), hashes=hashes)
-        blank = tuple(replace(one, constant=math.nan) for one in settings.targets)
+        # The means of the training set say something about labels; the middle of the range says nothing.
+        blank = tuple(replace(target, constant=(target.minimum + target.maximum) / 2) for target in settings.targets)
         settings = replace(settings, targets=blank, skill_reference={})
     if not (settings.report.clips and settings.report.pictures):
         beside = replace(beside, key_frames=NO_KEY_FRAMES)

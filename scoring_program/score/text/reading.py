@@ -35,7 +35,7 @@ class Readings:
 
 def vocabulary_of(settings: Settings) -> Vocabulary:
     """Collect what the parser needs to know about a task."""
-    score = settings.explanation
+    score = settings.explanation_score
     return Vocabulary(score.vocabulary, settings.names, settings.main_target, score.aliases)
 
 
@@ -51,7 +51,7 @@ def _triple(claim: TextClaim) -> Triple:
 def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Readings:
     """Read the claims of all explanations; an invalid text has none."""
     vocabulary = vocabulary_of(settings)
-    cues = {cue: number for number, cue in enumerate(settings.explanation.vocabulary)}
+    cues = {cue: number for number, cue in enumerate(settings.explanation_score.vocabulary)}
     targets = {name: number for number, name in enumerate(settings.names)}
     shape = (len(explanations), len(targets), len(cues))
     submitted, told = np.zeros(shape), np.zeros(shape)

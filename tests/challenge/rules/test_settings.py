@@ -216,7 +216,7 @@ def test_all_mistakes_of_both_sides_come_at_once(ours: Path, asked_in_a_fork: No
         "input_data/final/task.yaml, key limits.load_s",
         "input_data/final/task.yaml, key limits.memory_mb",
         "input_data/final/task.yaml, key isolation.require",
-        "input_data/final/task.yaml, key isolation.also_allowed",
+        "input_data/final/task.yaml, key isolation.also_allowed[0]",
         "reference_data/final/task.yaml, key explanation_score.gate",
         "reference_data/final/task.yaml, key report.gallery",
     }

@@ -304,14 +304,14 @@ def test_mutated_observations(value: object, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", RAW, ids=range(len(RAW)))
 def test_raw_rubbish_as_reference_data(known: Settings, data: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "known"
+    path = tmp_path / "known.json"
     path.write_bytes(data)
     readers: tuple[Callable[[], object], ...] = (
         lambda: read_causes(path, known, ["c1"]),
         lambda: read_observations(path, ["c1"]),
         lambda: read_reference(path, known),
         lambda: read_groups(path, known, LABELLED),
-        lambda: read_landmarks(tmp_path, replace(known, landmarks="known")),
+        lambda: read_landmarks(tmp_path, replace(known, landmarks="known.json")),
         lambda: read_jury(path),
     )
     for read in readers:
@@ -319,7 +319,7 @@ def test_raw_rubbish_as_reference_data(known: Settings, data: bytes, tmp_path: P
             read()
         declared(read)
     with bounded():
-        assert read_key_frames(tmp_path, "known", ["c1"]).problems
+        assert read_key_frames(tmp_path, "known.json", ["c1"]).problems
 
 
 def few_targets() -> dict[str, Any]:

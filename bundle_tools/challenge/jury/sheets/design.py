@@ -61,13 +61,13 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
         for team, number in enumerate(order)
     }
     genuine = [_genuine(final, order, seed, *place) for place, there in explained.items() if there]
-    drawn = luck.sample(genuine, min(rules.boilerplate, len(genuine)))
+    drawn = luck.sample(genuine, min(rules.controls.boilerplate, len(genuine)))
     texts = rules.boilerplate_texts
     boilerplate = [
         replace(_control("boilerplate", own, seed, effect=""), text=texts[number % len(texts)], cue="")
         for number, own in enumerate(drawn)
     ]
-    drawn = luck.sample(genuine, min(round(rules.repeats * len(genuine)), len(genuine)))
+    drawn = luck.sample(genuine, min(round(rules.controls.repeats * len(genuine)), len(genuine)))
     repeats = [_control("repeat", own, seed, effect=own.item.effect) for own in drawn]
     items = [*genuine, *boilerplate, *repeats]
     finalists = [final.finalists[number] for number in order]
@@ -118,7 +118,7 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
     settings, outcomes = final.settings, finalist.outcomes
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
-    vocabulary = settings.explanation.vocabulary
+    vocabulary = settings.explanation_score.vocabulary
     target = np.full(len(outcomes.clip_ids), final.main, dtype=np.int64)
     effects = measure_effects(outcomes.probes, (low, span), target, final.main, vocabulary)
     changes: NDArray[np.float64] = effects.edited[place]

@@ -112,7 +112,7 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
                 "name": criterion.name,
                 "title": criterion.title,
                 "question": criterion.question,
-                "anchors": [{"value": value, "text": text} for value, text in criterion.anchors],
+                "anchors": [{"value": value, "text": text} for value, text in sorted(criterion.anchors.items())],
             }
             for criterion in rules.criteria
         ],

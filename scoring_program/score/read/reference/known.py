@@ -137,7 +137,7 @@ def _clip(record: object, place: str, cells: int, settings: Settings, file: File
     if not isinstance(record, dict) or not record.keys() <= _CLIP_KEYS:
         file.wrong(place, "a different structure", "contributions, space and time")
         return None
-    vocabulary = settings.explanation.vocabulary
+    vocabulary = settings.explanation_score.vocabulary
     contributions = _contributions(record.get("contributions"), settings)
     if contributions is None:
         expected = "for every target a finite contribution of each causal cue of the vocabulary"
@@ -157,7 +157,7 @@ def _clip(record: object, place: str, cells: int, settings: Settings, file: File
 def _contributions(given: object, settings: Settings) -> Array | None:
     if not isinstance(given, dict) or given.keys() != set(settings.names):
         return None
-    place = {cue: number for number, cue in enumerate(settings.explanation.vocabulary)}
+    place = {cue: number for number, cue in enumerate(settings.explanation_score.vocabulary)}
     result = np.zeros((len(settings.targets), len(place)))
     for row, target in zip(result, settings.targets, strict=True):
         cues = given[target.name]

@@ -26,9 +26,9 @@ def explanations(scored: Scored) -> dict[str, Any]:
         ],
         "rows": _rows(scored) if clips else [],
         "meaning": (
-            f"Right: {settings.main.title} is off by less than {percent(settings.explanation.gate)} of its range. "
-            f"Grounded: the claims about it agree with the known causes by at least {GROUNDED:g}, where 0 is chance "
-            "and 1 is exact. Not scored."
+            f"Right: {settings.main.title} is off by less than {percent(settings.explanation_score.gate)} of its "
+            f"range. Grounded: the claims about it agree with the known causes by at least {GROUNDED:g}, where 0 is "
+            "chance and 1 is exact. Not scored."
         ),
         # Whether clips were left out to keep the page small.
         "shortened": False,

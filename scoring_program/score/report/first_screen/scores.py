@@ -61,17 +61,17 @@ def first_screen(scored: Scored) -> dict[str, Any]:
     """Build what the template needs besides settings and evaluation."""
     settings, columns = scored.settings, scored.evaluation.columns
     parts = factors(
-        {column.key: one.value for column, one in columns}, settings.explanation, causes=bool(settings.causes)
+        {column.key: one.value for column, one in columns}, settings.explanation_score, causes=bool(settings.causes)
     )
-    weights = {name: getattr(settings.explanation.weights, name) for name in parts.axes}
+    weights = {name: getattr(settings.explanation_score.weights, name) for name in parts.axes}
     whole = sum(weights.values())
     shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
     rows = {column.key: _row(column, one, scored, shares.get(column.key)) for column, one in columns}
-    limits = settings.explanation.bands
+    limits = settings.explanation_score.bands
     given = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
     return {
         "total": rows[TOTAL],
-        "band": (word := settings.explanation.word(rows[TOTAL].estimate.value)),
+        "band": (word := settings.explanation_score.word(rows[TOTAL].estimate.value)),
         "tone": _tone(list(limits).index(word), len(limits)),
         "errors": [
             one for one in scored.findings if one.yours and (one.severity == "error" or one.code == _UNANSWERED)
