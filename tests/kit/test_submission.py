@@ -333,5 +333,9 @@ def test_the_bundle_command_is_the_kits_own(tmp_path: Path, capfd: pytest.Captur
 def test_installed_modules_are_those_of_the_lock() -> None:
     lock = (ROOT / "ingestion_program" / "requirements.lock").read_text("utf-8")
     locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)}
-    modules = {name for name, owners in packages_distributions().items() if locked & {one.lower() for one in owners}}
+    modules = {
+        name
+        for name, owners in packages_distributions().items()
+        if locked & {one.lower().replace("_", "-") for one in owners}
+    }
     assert {name for name in modules if name.isidentifier() and not name.startswith("_")} == INSTALLED
