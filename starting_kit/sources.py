@@ -16,9 +16,9 @@ LARGEST_SOURCE = 2 * 2**20
 
 # Modules of the packages in requirements.txt and of their dependencies.
 INSTALLED = frozenset({
-    "annotated_types", "av", "cloudpickle", "cv2", "dateutil", "flatbuffers", "google", "jinja2", "joblib", "markupsafe",
-    "narwhals", "numpy", "onnxruntime", "packaging", "pandas", "pydantic", "pydantic_core", "scipy", "sklearn", "threadpoolctl",
-    "typing_extensions", "typing_inspection", "tzdata", "yaml",
+    "annotated_types", "av", "cloudpickle", "cv2", "dateutil", "flatbuffers", "google", "jinja2", "joblib",
+    "markupsafe", "narwhals", "numpy", "onnxruntime", "packaging", "pandas", "pydantic", "pydantic_core", "scipy",
+    "sklearn", "threadpoolctl", "typing_extensions", "typing_inspection", "tzdata", "yaml",
 })  # fmt: skip
 NETWORK = frozenset({"ftplib", "http", "smtplib", "socket", "urllib"})
 PROCESSES = frozenset({"multiprocessing", "subprocess"})
