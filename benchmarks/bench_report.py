@@ -18,8 +18,8 @@ CHILD = """\
 import resource, sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from score.evaluation.evaluate import evaluate
-from score.messages.findings import of_run
+from score.evaluate import evaluate
+from score.messages import of_run
 from score.pipeline import prepare
 from score.report.gate import may_show
 from score.report.write import report_page

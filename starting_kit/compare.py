@@ -9,8 +9,8 @@ import programs
 from runs import read_rows
 from score.columns import columns
 from score.errors import ScoringError
-from score.evaluation.evaluate import ClipScores, clip_scores, column_values
-from score.measure.bootstrap import resample_weights
+from score.evaluate import ClipScores, clip_scores, column_values
+from score.metrics import resample_weights
 from score.pipeline import prepare
 
 RESAMPLES = 1000

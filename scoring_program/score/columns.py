@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from score.read.reference.jury import HIGHEST, LOWEST
+from score.read.reference import HIGHEST, LOWEST
 from score.settings import Settings
 
 Array = NDArray[np.float64]
@@ -22,7 +22,7 @@ class Measured:
     """The input of all columns, once for the run and once for each resample (b rows, k targets)."""
 
     metrics: dict[str, Array]
-    """Each metric of score.measure.metrics.METRICS by name, (b, k)."""
+    """Each metric of score.metrics.METRICS by name, (b, k)."""
     axes: dict[str, Array]
     """Columns about explanations by key, (b,) each (score.axes.table)."""
     jury: float

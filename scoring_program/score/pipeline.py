@@ -5,6 +5,8 @@ disk: a failed run costs no attempt, so failing must not depend on labels. Messa
 because they may quote a label.
 """
 
+import json
+import math
 import os
 import sys
 import time
@@ -14,25 +16,20 @@ from pathlib import Path
 from typing import TypeVar
 
 from score import DEFAULTS, PROGRAM
-from score.columns import columns, spread_decimals
+from score.columns import Column, columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
-from score.evaluation.evaluate import Evaluation, evaluate, worst_values
-from score.messages.audience import NOBODY, Audience
-from score.messages.findings import lines, of_problems, of_run
-from score.messages.log import say, speak_utf8
-from score.read.hashes import read_hashes
+from score.evaluate import Evaluation, evaluate, worst_values
+from score.messages import NOBODY, Audience, lines, of_problems, of_run, say, speak_utf8
+from score.read.known import read_known
+from score.read.landmarks import read_key_frames, read_landmarks
+from score.read.manifest import read_key
 from score.read.outcomes import Outcomes, join
-from score.read.output.platform import Facts, read_submission_metadata, read_worker_notes
-from score.read.output.results import Results, read_results
-from score.read.output.seal import read_key
-from score.read.reference.jury import JuryRating, read_jury
-from score.read.reference.key_frames import read_key_frames
-from score.read.reference.known import read_known
-from score.read.reference.labels import read_reference
-from score.read.reference.landmarks import read_landmarks
+from score.read.reference import JuryRating, read_jury, read_reference
+from score.read.results import Results, read_results
+from score.read.run import Facts, read_submission_metadata, read_worker_notes
+from score.read.tables import parse_object, read_hashes
 from score.report.gate import ReportExtras, may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
-from score.scores import check_scores, write_atomically, write_scores
 from score.settings import Settings, read_settings
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
@@ -246,3 +243,55 @@ def _say_scores(
         low, high = (round(end, places) + 0.0 for end in interval)
         level = f"{100 * settings.bootstrap.level:g} %"
         say(f"{first.title}: {level} interval {low:.{places}f} to {high:.{places}f}.")
+
+
+_LARGEST_SCORES = 2**20
+_LARGEST_STORED = 1e10  # the leaderboard rejects numbers with eleven digits before the point
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text atomically: the platform reads while we write, and must see the old file or the whole new one."""
+    draft = path.with_name(f".{path.name}.tmp")
+    draft.unlink(missing_ok=True)  # left by a killed run; mode "x" below follows no link
+    try:
+        with draft.open("x", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)  # a full disk leaves no partial file, under any name
+        raise
+
+
+def check_scores(scores: dict[str, float | int], registry: tuple[Column, ...]) -> None:
+    """Check that the scores are exactly the columns, each finite and inside its bounds.
+
+    Raises ValueError naming the column, never the value.
+    """
+    keys = {column.key for column in registry}
+    if len(keys) != len(registry) or scores.keys() != keys:
+        raise ValueError(f"scores {sorted(scores)} do not match the columns {sorted(keys)}")
+    for column in registry:
+        value = scores[column.key]
+        upper = _LARGEST_STORED if column.maximum is None else column.maximum
+        if not math.isfinite(value) or not column.minimum <= value <= upper:
+            raise ValueError(f"{column.key} is outside {column.minimum} to {upper}")
+
+
+def write_scores(folder: Path, scores: dict[str, float | int], registry: tuple[Column, ...]) -> None:
+    """Write ``scores.txt`` and then, as the very last file, ``scores.json``, and read it back.
+
+    `registry`: the columns, in leaderboard order. Raises ValueError if the scores are not exactly the columns, each
+    finite and inside its bounds. Nothing is written then.
+    """
+    check_scores(scores, registry)
+    ordered = {column.key: scores[column.key] for column in registry}
+    text = json.dumps(ordered, indent=2) + "\n"
+    if parse_object(text.encode(), _LARGEST_SCORES) != ordered:
+        raise ValueError("scores.json would not read back as written")
+    write_atomically(folder / "scores.txt", "".join(f"{key}: {value}\n" for key, value in ordered.items()))
+    write_atomically(folder / "scores.json", text)
+    if parse_object((folder / "scores.json").read_bytes(), _LARGEST_SCORES) != ordered:
+        (folder / "scores.json").unlink()  # no scores are better than wrong ones
+        raise ValueError("scores.json did not read back as written")

@@ -30,10 +30,10 @@ from ingest.confined import watch
 from ingest.probes import plan
 from ingest.submission import credits
 from score.columns import columns
-from score.evaluation.fairness import ENOUGH_PEOPLE
-from score.measure.noise import SMALLEST_EFFECT
+from score.fairness import ENOUGH_PEOPLE
+from score.order import SMALLEST_EFFECT
 from score.settings import read_settings
-from score.text.levels import BANDS
+from score.text.claims import BANDS
 from tests import ROOT
 from tests.tiny import THIRDS, write_files
 

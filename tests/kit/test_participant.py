@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from score.diagnostics.shortfalls import Shortfalls
-from score.report.first_screen import advice
-from score.report.first_screen.axis_advice import axis_advice
+from score.error_analysis import Shortfalls
+from score.report import advice
+from score.report.advice import axis_advice
 from tests import ROOT
 from tests.fewer import keep_clips
 from tests.guides import run_script

@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 
 from score.axes.table import AxisSums, axis_values, clip_axes
 from score.errors import Problem
+from score.read.known import read_known
 from score.read.outcomes import Outcomes, join
-from score.read.output.records import (
+from score.read.records import (
     read_clips,
     read_explanations,
     read_predictions,
     read_probe_calls,
     read_repeats,
 )
-from score.read.output.results import Results
-from score.read.reference.known import read_known
-from score.read.reference.labels import read_reference
+from score.read.reference import read_reference
+from score.read.results import Results
 from score.settings import Settings, read_settings
 from tests import ROOT
 from tests.meaning.cache import digest, once

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from score.axes.table import AxisSums
-from score.measure.order import yardstick
+from score.order import yardstick
 from tests.meaning.recorded import HONEST, KEYS, Recorded, read
 from tests.meaning.sets import SETS
 from tests.meaning.table import NOISE

@@ -11,7 +11,7 @@ import yaml
 
 from bundle_tools.cli.main import main
 from bundle_tools.own_clips.sources.mm_ocean import Point, cited, within
-from score.read.reference.known import read_observations
+from score.read.known import read_observations
 
 from .clips import make_zip
 from .sets import rows

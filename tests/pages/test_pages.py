@@ -13,7 +13,7 @@ import yaml
 from bundle_tools.challenge.build import KIT
 from file_clip import FileClip
 from score.columns import columns
-from score.measure.order import STILL_WEIGHT, Region, agreement, order_sums
+from score.order import STILL_WEIGHT, Region, agreement, order_sums
 from score.settings import AXES, read_settings
 from score.text import Vocabulary, consistent, parse_claims, parse_levels
 from tests import ROOT, there

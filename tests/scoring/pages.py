@@ -3,8 +3,8 @@
 from html.parser import HTMLParser
 from pathlib import Path
 
-from score.evaluation.evaluate import evaluate
-from score.messages.findings import of_run
+from score.evaluate import evaluate
+from score.messages import of_run
 from score.pipeline import prepare
 from score.report.gate import ReportExtras, Scored, may_show
 from score.report.write import report_page

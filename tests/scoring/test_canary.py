@@ -16,8 +16,8 @@ import pytest
 
 import score as program
 from score import pipeline
-from score.diagnostics.shortfalls import Shortfalls
-from score.evaluation.evaluate import Estimate, Evaluation, evaluate
+from score.error_analysis import Shortfalls
+from score.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import Prepared, prepare
 from score.report.gate import ReportExtras, may_show
 from score.report.write import report_page
@@ -229,9 +229,9 @@ SPARED = {"main", "_run", "prepare", "say", "speak_utf8", "internal_problem", "_
 # A full disk, which no label fills.
 WRITERS = {
     "score.pipeline:judge",
-    "score.scores:check_scores",
-    "score.scores:write_atomically",
-    "score.scores:write_scores",
+    "score.pipeline:check_scores",
+    "score.pipeline:write_atomically",
+    "score.pipeline:write_scores",
 }
 WORDS = f"{LABELS[0]} of {CLIP_IDS[0]} from {SOURCES[0]}, constant {CONSTANT}"
 ERRORS: tuple[tuple[type[Exception], tuple[int | str, ...]], ...] = (
@@ -244,7 +244,7 @@ ERRORS: tuple[tuple[type[Exception], tuple[int | str, ...]], ...] = (
 
 def functions() -> Iterator[str]:
     for module in modules():
-        if module.__name__ in ("score.start", "score.packages", "score.messages.log"):
+        if module.__name__ in ("score.start", "score.packages", "score.messages"):
             continue
         for name, value in vars(module).items():
             if isinstance(value, FunctionType) and value.__module__ == module.__name__ and name not in SPARED:

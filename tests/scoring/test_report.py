@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames
-from score.read.reference.known import NOTHING_KNOWN
-from score.report.drawings.picture import data_uri, jpeg_size
+from score.read.known import NOTHING_KNOWN
+from score.read.landmarks import NO_KEY_FRAMES, KeyFrames
+from score.report.drawings import data_uri, jpeg_size
 from score.report.gate import ReportExtras
 from score.report.write import contents, failure_page
 from score.visible import one_line, visible

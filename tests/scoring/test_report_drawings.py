@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score.report.drawings.outline import outline, whereabouts
-from score.report.drawings.timeline import bars, lane, runs, spoken, ticks
-from score.report.drawings.words import MarkedText, cut_place, highlight
-from score.report.explanations.cards import choose
+from score.report.drawings import bars, lane, outline, runs, spoken, ticks, whereabouts
+from score.report.explanations import choose
+from score.report.words import MarkedText, cut_place, highlight
 from score.text import Vocabulary, cue_mentions
 from score.visible import visible
 from tests import there

@@ -10,15 +10,11 @@ import numpy as np
 import pytest
 
 from score.axes.effects import Unit
-from score.evaluation.clip_numbers import ClipNumbers, UnitNumbers
-from score.read.output.explanation_record import NO_EXPLANATION, Claim, Explanation
-from score.read.output.probe_record import ProbeCall
-from score.report.drawings.picture import data_uri
-from score.report.explanations.cards import Card
-from score.report.explanations.claim_rows import claim_rows, untested
-from score.report.explanations.clips import explanations, smaller
-from score.report.explanations.hidden import call_rows, place, timeline
-from score.report.explanations.verdict import clip_state, reasons
+from score.evaluate import ClipNumbers, UnitNumbers
+from score.read.answers import NO_EXPLANATION, Claim, Explanation, ProbeCall
+from score.report.clip import call_rows, claim_rows, clip_state, place, reasons, timeline, untested
+from score.report.drawings import data_uri
+from score.report.explanations import Card, explanations, smaller
 from score.report.write import report_page
 from score.settings import Target
 from tests import there
@@ -354,7 +350,7 @@ def test_where_truth_is_closed_the_section_does_not_hang_on_labels(tmp_path: Pat
 
 def test_pictures_are_left_out_where_there_is_no_more_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     one = len(data_uri(jpeg()) or "")
-    monkeypatch.setattr("score.report.explanations.cards._BUDGET", 5 * one // 2)
+    monkeypatch.setattr("score.report.explanations._BUDGET", 5 * one // 2)
     section = explanations(scored_of(tmp_path, make_case(clips=4, report={"clips": True, "truth": True, "gallery": 4})))
     shown = [(bool(card.picture), card.no_picture) for card in cards_of(section)]
     assert shown == [(True, "")] * 2 + [(False, "Left out to keep this page small.")] * 2

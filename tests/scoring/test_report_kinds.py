@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from score import pipeline
-from score.pipeline import page_again
-from score.read.hashes import read_hashes
+from score.pipeline import page_again, write_atomically
+from score.read.tables import read_hashes
 from score.report import provenance
-from score.scores import write_atomically
 from tests.scoring.canary import CLIP_IDS, canary_case, secrets
 from tests.scoring.conftest import Score, run_scoring
 from tests.scoring.factory import Case, make_case, make_input, recorded
@@ -25,7 +24,8 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     write = write_atomically
 
     def keep(path: Path, text: str) -> None:
-        pages.append(text)
+        if path.suffix == ".html":
+            pages.append(text)
         write(path, text)
 
     monkeypatch.setattr(pipeline, "write_atomically", keep)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from score.read.reference.landmarks import Landmark, Landmarks
-from score.report.drawings.plots import MOST_DOTS, calibration, residuals, scatter
+from score.read.landmarks import Landmark, Landmarks
+from score.report.drawings import MOST_DOTS, calibration, residuals, scatter
 from score.report.gate import ReportExtras
 from score.report.write import report_page
 from score.settings import Target

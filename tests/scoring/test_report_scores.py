@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score.diagnostics.shortfalls import Shortfalls
+from score.error_analysis import Shortfalls
 from score.errors import OrganiserError
-from score.read.reference.landmarks import Landmark, Landmarks
-from score.report.first_screen.advice import MEASURED
-from score.report.first_screen.axis_advice import axis_advice
-from score.report.first_screen.factors import factors
-from score.report.first_screen.scores import _tone, first_screen
+from score.read.landmarks import Landmark, Landmarks
+from score.report.advice import MEASURED, axis_advice, factors
+from score.report.first_screen import _tone, first_screen
 from score.report.gate import ReportExtras
 from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
 from score.report.write import report_page

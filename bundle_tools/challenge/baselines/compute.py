@@ -22,11 +22,11 @@ from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
 from score.columns import Measured, columns, total_column
 from score.errors import ScoringError
-from score.evaluation.evaluate import clip_scores, column_values
-from score.measure.metrics import METRICS, moments
+from score.evaluate import clip_scores, column_values
+from score.metrics import METRICS, moments
 from score.pipeline import prepare
-from score.read.reference.known import Known, read_known
-from score.read.reference.labels import Reference, read_reference
+from score.read.known import Known, read_known
+from score.read.reference import Reference, read_reference
 from score.settings import Settings, read_settings
 
 Array = NDArray[np.float64]

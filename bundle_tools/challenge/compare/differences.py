@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.compare.field import Entry, Field
-from score.evaluation.clip_numbers import held_up as of_clips
+from score.evaluate import held_up as of_clips
 
 Array = NDArray[np.float64]
 LEVEL = 2 * ABOVE - 1

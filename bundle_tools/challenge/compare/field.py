@@ -11,11 +11,11 @@ from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
-from score.axes.total import credited_skill
+from score.axes.table import credited_skill
 from score.columns import columns
 from score.errors import ScoringError
-from score.evaluation.evaluate import ClipScores, RunNumbers, clip_scores, column_values
-from score.measure.bootstrap import resample_weights
+from score.evaluate import ClipScores, RunNumbers, clip_scores, column_values
+from score.metrics import resample_weights
 from score.pipeline import prepare
 from score.settings import AXES, Settings
 

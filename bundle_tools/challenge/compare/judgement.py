@@ -8,7 +8,7 @@ from bundle_tools.challenge.compare.bands import Contender, bands, shares_above
 from bundle_tools.challenge.compare.field import TOTAL, Field
 from bundle_tools.challenge.compare.ranks import mean_ranks, places
 from bundle_tools.challenge.compare.table import Row
-from score.measure.bootstrap import percentile_interval
+from score.metrics import percentile_interval
 
 DIAGNOSTIC = "Totals are diagnostic here: the leaderboard ranks by predictions."
 """Added if the phase does not rank by totals."""

@@ -16,11 +16,11 @@ from bundle_tools.challenge.compare.table import MOST_PAIRED, Row
 from score import __version__
 from score.axes.effects import evaluated_targets
 from score.columns import Column, columns, spread_decimals, total_column
-from score.diagnostics.reaction import LARGE
-from score.diagnostics.reasons import GROUNDED, TITLES
-from score.evaluation.evaluate import Estimate
-from score.measure.bootstrap import percentile_interval
-from score.report.first_screen.scores import Mark, ScoreRow
+from score.diagnostics import LARGE
+from score.error_analysis import GROUNDED, TITLES
+from score.evaluate import Estimate
+from score.metrics import percentile_interval
+from score.report.first_screen import Mark, ScoreRow
 from score.report.gate import MOST_DECIMALS
 from score.report.numbers import NO_BREAK, NONE, counted, interval, number, percent, plural, position
 from score.report.write import render

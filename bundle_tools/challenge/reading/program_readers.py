@@ -64,9 +64,9 @@ def scoring_settings(path: Path) -> dict[str, Any]:
 def _constants() -> dict[str, Any]:
     try:
         from score.axes.known_causes import PART_WEIGHTS
-        from score.evaluation.fairness import ENOUGH_PEOPLE
-        from score.measure.noise import SMALLEST_EFFECT
-        from score.text.levels import BANDS
+        from score.fairness import ENOUGH_PEOPLE
+        from score.order import SMALLEST_EFFECT
+        from score.text.claims import BANDS
     except ImportError:
         return {}  # a program with other axes has its columns all the same
     return {
@@ -80,11 +80,9 @@ def _constants() -> dict[str, Any]:
 def check_reference(folder: Path) -> Problems:
     """Read all files of reference data, and return their problems and warnings."""
     from score.errors import ScoringError
-    from score.read.reference.jury import read_jury
-    from score.read.reference.key_frames import read_key_frames
-    from score.read.reference.known import read_known
-    from score.read.reference.labels import read_reference
-    from score.read.reference.landmarks import read_landmarks
+    from score.read.known import read_known
+    from score.read.landmarks import read_key_frames, read_landmarks
+    from score.read.reference import read_jury, read_reference
     from score.settings import read_settings
 
     settings = read_settings(folder / "task.yaml")

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Effects
-from score.measure.order import ratio
+from score.order import ratio
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.measure.noise import repeated_difference, resolution
-from score.read.output.explanation_record import Explanation
-from score.read.output.probe_record import ProbeCall, original_failed, original_of
+from score.order import repeated_difference, resolution
+from score.read.answers import Explanation, ProbeCall, original_failed, original_of
 
 Array = NDArray[np.float64]
 STILL = frozenset({"things", "quiet"})

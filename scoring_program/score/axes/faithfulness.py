@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Effects, Unit
-from score.measure.order import Region, order_sums
-from score.read.output.explanation_record import Explanation
+from score.order import Region, order_sums
+from score.read.answers import Explanation
 
 Array = NDArray[np.float64]
 KINDS = ("space", "time")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from score.measure.order import Region, order_sums
-from score.read.output.explanation_record import Explanation
-from score.read.reference.known import ClipCauses
+from score.order import Region, order_sums
+from score.read.answers import Explanation
+from score.read.known import ClipCauses
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from score.measure.ranks import above_chance_auc
-from score.read.output.explanation_record import Explanation
-from score.read.reference.known import Observation
+from score.order import above_chance_auc
+from score.read.answers import Explanation
+from score.read.known import Observation
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.read.output.explanation_record import Explanation
+from score.read.answers import Explanation
 from score.settings import Settings
 from score.text import consistent, text_validity
 from score.text.reading import Readings, Triple, claim_set, vocabulary_of

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.errors import OrganiserError, Problem, wrong
-from score.read.output.explanation_record import NO_EXPLANATION, Explanation
-from score.read.output.probe_record import ProbeCall, original_failed, original_of
-from score.read.output.records import Repeat
-from score.read.output.results import Results
-from score.read.reference.known import NOTHING_KNOWN, Known
-from score.read.reference.labels import Reference
+from score.read.answers import NO_EXPLANATION, Explanation, ProbeCall, original_failed, original_of
+from score.read.known import NOTHING_KNOWN, Known
+from score.read.records import Repeat
+from score.read.reference import Reference
+from score.read.results import Results
 from score.settings import Settings
 
 FEWEST_PEOPLE = 4

@@ -6,17 +6,16 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from score.columns import Column, spread_decimals
-from score.diagnostics.diagnose import Diagnostic
-from score.diagnostics.shortfalls import Shortfalls
+from score.diagnostics import Diagnostic
+from score.error_analysis import Shortfalls
 from score.errors import Problem
-from score.evaluation.evaluate import Estimate, Evaluation
-from score.read.hashes import NO_HASHES, Hashes
+from score.evaluate import Estimate, Evaluation
+from score.read.known import NOTHING_KNOWN
+from score.read.landmarks import NO_KEY_FRAMES, NO_LANDMARKS, KeyFrames, Landmarks
 from score.read.outcomes import Outcomes
-from score.read.output.platform import Facts
-from score.read.output.results import Results
-from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames
-from score.read.reference.known import NOTHING_KNOWN
-from score.read.reference.landmarks import NO_LANDMARKS, Landmarks
+from score.read.results import Results
+from score.read.run import Facts
+from score.read.tables import NO_HASHES, Hashes
 from score.settings import Settings
 
 MOST_DECIMALS = 3

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from score.evaluation.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Summary
-from score.measure.bootstrap import resample_weights
-from score.report.drawings.plots import calibration, residuals, scatter
+from score.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Summary
+from score.metrics import resample_weights
+from score.report.drawings import calibration, residuals, scatter
 from score.report.gate import MOST_DECIMALS, Scored
 from score.report.numbers import number, plural
 from score.settings import Settings

@@ -6,7 +6,7 @@ from typing import Any
 
 from score import __version__
 from score.columns import spread_decimals
-from score.read.output.platform import Facts
+from score.read.run import Facts
 from score.report.gate import Scored
 from score.report.numbers import interval, number
 from score.visible import one_line

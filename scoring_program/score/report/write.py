@@ -11,12 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from score.errors import Problem
 from score.read.outcomes import Outcomes
-from score.read.output.platform import Facts
-from score.read.output.results import Results
+from score.read.results import Results
+from score.read.run import Facts
 from score.report import numbers
-from score.report.explanations.clips import explanations, smaller
-from score.report.first_screen.scores import first_screen
-from score.report.first_screen.status import clips_sentence
+from score.report.explanations import explanations, smaller
+from score.report.first_screen import clips_sentence, first_screen
 from score.report.gate import Scored
 from score.report.look import look
 from score.report.predictions import predictions

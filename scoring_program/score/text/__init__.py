@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from score.text.claims import ClaimReader, TextClaim, sentences
-from score.text.levels import Level, LevelStatement, consistent, stated_levels
-from score.text.phrases import Vocabulary
-from score.text.readability import readability
-from score.text.tokens import LONGEST_TEXT, placed_sentences
-from score.text.validity import text_validity
+from score.text.claims import ClaimReader, Level, LevelStatement, TextClaim, consistent, sentences, stated_levels
+from score.text.phrases import LONGEST_TEXT, Vocabulary, placed_sentences
+from score.text.validity import readability, text_validity
 
 __all__ = [
     "Level",

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from score.text.tokens import LONGEST_TEXT, sentences_of
+from score.text.phrases import LONGEST_TEXT, sentences_of
 
 PATH = Path(__file__).with_name("protected.yaml")
 _MOST_BETWEEN = 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.read.output.explanation_record import Explanation
+from score.read.answers import Explanation
 from score.settings import HEARD, Settings
 from score.text import LevelStatement, TextClaim, Vocabulary, parse_claims, parse_levels
 

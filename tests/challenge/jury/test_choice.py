@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from bundle_tools.challenge.jury.sheets.choice import balance_of, choose_clips
 from bundle_tools.challenge.jury.sheets.finalists import Final, Finalist
+from score.read.answers import NO_EXPLANATION, Explanation
+from score.read.known import NOTHING_KNOWN
 from score.read.outcomes import Outcomes
-from score.read.output.explanation_record import NO_EXPLANATION, Explanation
-from score.read.reference.groups import Attribute
-from score.read.reference.known import NOTHING_KNOWN
+from score.read.reference import Attribute
 from score.settings import Settings, read_settings
 from tests.scoring.factory import make_case, make_input
 

@@ -14,7 +14,7 @@ from bundle_tools.challenge.jury.key import Item, Key, read_key
 from bundle_tools.cli.main import main
 from score.errors import OrganiserError
 from score.pipeline import main as score
-from score.read.reference.jury import read_jury
+from score.read.reference import read_jury
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
 from tests.challenge.jury.juries import answers_of, honest, write_ratings
 from tests.challenge.jury.ratings import BROKEN, write

@@ -8,8 +8,8 @@ from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.reading.tables import PhaseData, read_labels, read_settings
 from bundle_tools.challenge.rules.reference import check_groups_misplaced, check_reference
 from bundle_tools.codabench.rules.dataset import Dataset
-from score.read.reference.known import read_known
-from score.read.reference.labels import read_reference
+from score.read.known import read_known
+from score.read.reference import read_reference
 from score.settings import read_settings as read_settings_of_scoring
 from tests.scoring.factory import make_case, make_input
 from tests.tiny import draft_of

@@ -17,7 +17,7 @@ from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
-from score.report.drawings.picture import jpeg_size
+from score.report.drawings import jpeg_size
 from tests import ROOT
 from tests.ingestion.clips import Format, write_clip
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from score.axes.effects import Effects, measure_effects
-from score.read.output.probe_record import ProbeCall
+from score.read.answers import ProbeCall
 
 SCALE = (np.zeros(1), np.ones(1))
 VOCABULARY = tuple(f"cue{number}" for number in range(8))

@@ -13,16 +13,12 @@ from score.axes.effects import Effects, evaluated_targets, importance, measure_e
 from score.axes.faithfulness import faithfulness, marks, regions
 from score.axes.known_causes import REST, cause_sums
 from score.axes.plausibility import clip_plausibility
-from score.axes.table import AxisSums
+from score.axes.table import AxisSums, credited_skill, power_mean
 from score.axes.text import distance, specificity
-from score.axes.total import credited_skill, power_mean
-from score.evaluation.clip_numbers import held_up, label_free
-from score.measure.noise import pass_difference, repeated_difference, resolution
-from score.measure.order import agreement, order_skill
-from score.measure.ranks import correlation
-from score.read.output.explanation_record import NO_EXPLANATION, Explanation
-from score.read.output.probe_record import ProbeCall
-from score.read.reference.known import ClipCauses, Observation
+from score.evaluate import held_up, label_free
+from score.order import agreement, correlation, order_skill, pass_difference, repeated_difference, resolution
+from score.read.answers import NO_EXPLANATION, Explanation, ProbeCall
+from score.read.known import ClipCauses, Observation
 from score.settings import AXES, ExplanationScore
 from score.text.reading import join_claims
 from tests.scoring.axes.calls import VOCABULARY, call, effects_of, unit

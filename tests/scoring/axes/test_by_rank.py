@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from score.axes.effects import Effects
-from score.diagnostics.by_rank import FEWEST, Rank, RankCurve, rank_curves
-from score.read.output.explanation_record import NO_EXPLANATION, Explanation
+from score.diagnostics import FEWEST, Rank, RankCurve, rank_curves
+from score.read.answers import NO_EXPLANATION, Explanation
 from tests.scoring.axes.calls import call, effects_of, unit
 
 

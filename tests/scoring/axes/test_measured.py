@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.evaluation.evaluate import clip_scores, column_values, evaluate
-from score.measure.bootstrap import resample_weights
+from score.evaluate import clip_scores, column_values, evaluate
+from score.metrics import resample_weights
 from score.pipeline import prepare
 from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, World, full_explanation, honest_probes, make_case, make_input, world

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from score.axes.effects import Effects
-from score.diagnostics.reaction import FEWEST, LARGE, ReactionSize, reaction_size
-from score.evaluation.evaluate import Evaluation, evaluate
+from score.diagnostics import FEWEST, LARGE, ReactionSize, reaction_size
+from score.evaluate import Evaluation, evaluate
 from score.pipeline import prepare
-from score.read.output.explanation_record import parse_explanation
+from score.read.answers import parse_explanation
 from score.text.reading import Readings, read_claims
 from tests import there
 from tests.scoring.axes.calls import call, effects_of, unit

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.diagnostics.reasons import GROUNDED, RightReasons
-from score.evaluation.evaluate import evaluate
+from score.error_analysis import GROUNDED, RightReasons
+from score.evaluate import evaluate
 from score.pipeline import prepare
 from tests import there
 from tests.scoring.conftest import Score

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from score.measure import bootstrap
-from score.measure.bootstrap import percentile_interval, resample_weights
-from score.measure.metrics import METRICS, moments
+from score import metrics
+from score.metrics import METRICS, moments, percentile_interval, resample_weights
 
 
 def test_equals_a_plain_loop_over_resampled_clusters() -> None:
@@ -31,7 +30,7 @@ def test_equals_a_plain_loop_over_resampled_clusters() -> None:
 
 def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = np.concatenate(list(resample_weights(5, 20, 1)))
-    monkeypatch.setattr(bootstrap, "_CHUNK_BYTES", 8 * 5 * 3)
+    monkeypatch.setattr(metrics, "_CHUNK_BYTES", 8 * 5 * 3)
     parts = list(resample_weights(5, 20, 1))
     assert len(parts) == 7
     assert np.array_equal(np.concatenate(parts), whole)

@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import mean_absolute_error
 
-from score.evaluation.fairness import AttributeGaps, Fairness, Gap, measure_fairness
+from score.fairness import AttributeGaps, Fairness, Gap, measure_fairness
 from score.pipeline import prepare
+from score.read.known import Known
 from score.read.outcomes import Outcomes
-from score.read.reference.groups import Attribute
-from score.read.reference.known import Known
+from score.read.reference import Attribute
 from score.settings import Settings
 from tests import there
 from tests.scoring.factory import NAMES, make_case, make_input

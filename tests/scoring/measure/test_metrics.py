@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import pearsonr
 from sklearn.metrics import mean_absolute_error, r2_score
 
-from score.measure.metrics import METRICS, Moments, moments
+from score.metrics import METRICS, Moments, moments
 
 Array = NDArray[np.float64]
 UNIT = st.floats(0, 1, width=32).map(lambda value: round(value, 3))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from score.measure.order import HIGHEST_YARDSTICK, Region, agreement, clip_skill, order_skill, order_sums, yardstick
+from score.order import HIGHEST_YARDSTICK, Region, agreement, clip_skill, order_skill, order_sums, yardstick
 
 Array = NDArray[np.float64]
 Clip = tuple[Region, ...]

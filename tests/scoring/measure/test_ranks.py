@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from score.diagnostics.diagnose import centre_prior, entropy, gini
-from score.measure.ranks import (
+from score.diagnostics import centre_prior, entropy, gini
+from score.order import (
     above_chance_auc,
     auc,
     average_ranks,

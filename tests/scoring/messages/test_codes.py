@@ -21,7 +21,7 @@ def used_codes() -> set[str]:
                     if isinstance(code, ast.Constant):
                         found.add(str(code.value))
                     else:  # a reader hands on what it was given
-                        assert path.name == "file_reader.py", f"{path.name}, line {node.lineno}"
+                        assert path.name == "tables.py", f"{path.name}, line {node.lineno}"
     return found
 
 

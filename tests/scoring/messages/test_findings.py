@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from score.errors import Problem
-from score.messages.audience import NOBODY, Audience
-from score.messages.findings import lines
+from score.messages import NOBODY, Audience, lines
 from tests.scoring.conftest import Outcome, Score
 from tests.scoring.factory import Case, honest_probes, make_case, recorded
 from tests.scoring.pages import HIDDEN, Page

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from score.errors import MOST_FOUND, OrganiserError
-from score.read import file_reader
-from score.read.file_reader import FileReader
-from score.read.reference.labels import read_reference
+from score.read import tables
+from score.read.reference import read_reference
+from score.read.tables import FileReader
 from score.settings import read_settings
 from tests.scoring.factory import make_case, make_input
 
@@ -36,7 +36,7 @@ def test_rows_keep_the_numbers_of_their_lines(tmp_path: Path) -> None:
 def test_what_is_no_table_is_told_with_what_could_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes | None, found: str, rows: int
 ) -> None:
-    monkeypatch.setattr(file_reader, "_LARGEST", 100)
+    monkeypatch.setattr(tables, "_LARGEST", 100)
     path = tmp_path / "table.csv"
     if data is not None:
         path.write_bytes(data)

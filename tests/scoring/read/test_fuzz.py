@@ -18,16 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from score.errors import Problem, ScoringError
-from score.read.output.manifest import open_results
-from score.read.output.platform import WorkerNotes, read_worker_notes
-from score.read.output.records import read_clips, read_explanations, read_predictions, read_probe_calls, read_repeats
-from score.read.output.run_facts import read_run
-from score.read.reference.groups import read_groups
-from score.read.reference.jury import read_jury
-from score.read.reference.key_frames import read_key_frames
-from score.read.reference.known import read_causes, read_observations
-from score.read.reference.labels import Reference, read_reference
-from score.read.reference.landmarks import read_landmarks
+from score.read.known import read_causes, read_observations
+from score.read.landmarks import read_key_frames, read_landmarks
+from score.read.manifest import open_results
+from score.read.records import read_clips, read_explanations, read_predictions, read_probe_calls, read_repeats
+from score.read.reference import Reference, read_groups, read_jury, read_reference
+from score.read.run import WorkerNotes, read_run, read_worker_notes
 from score.settings import Settings, read_settings
 from score.visible import one_line
 from tests.scoring.conftest import run_scoring

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from score.errors import OrganiserError
-from score.read.reference.groups import Attribute, read_groups
-from score.read.reference.labels import Reference, read_reference
+from score.read.reference import Attribute, Reference, read_groups, read_reference
 from score.settings import Settings, read_settings
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case, make_input

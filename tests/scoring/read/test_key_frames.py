@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from score.read.reference.key_frames import KeyFrames, read_key_frames
+from score.read.landmarks import KeyFrames, read_key_frames
 from tests.scoring.conftest import Score
 from tests.scoring.factory import jpeg, make_case, write_frames
 from tests.scoring.pages import CLIPS_ONLY, HIDDEN

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from score.errors import OrganiserError
-from score.read.reference.landmarks import NO_LANDMARKS, read_landmarks
+from score.read.landmarks import NO_LANDMARKS, read_landmarks
 from score.settings import Settings, read_settings
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case, make_input

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from score.read.output.planted import find_planted
+from score.read.manifest import find_planted
 from tests.deep import nested_folders
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case

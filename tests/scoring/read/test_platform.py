@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from score.read.output.platform import WorkerNotes, read_submission_metadata, read_worker_notes
+from score.read.run import WorkerNotes, read_submission_metadata, read_worker_notes
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case, recorded
 from tests.scoring.read.test_seal import KEY, keyed, sign

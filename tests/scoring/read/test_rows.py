@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score import pipeline, scores
-from score.evaluation.evaluate import evaluate
+from score import pipeline
+from score.evaluate import evaluate
 from score.report import write
 from score.report.write import LARGEST_PAGE
 from tests import ROOT
@@ -117,11 +117,11 @@ def test_scores_that_no_leaderboard_takes_become_the_worst(
 
 
 def test_a_score_file_that_is_not_what_was_written_is_taken_away(score: Score, monkeypatch: pytest.MonkeyPatch) -> None:
-    atomically = scores.write_atomically
-    monkeypatch.setattr(scores, "write_atomically", lambda path, text: atomically(path, text.replace("0", "1")))
+    atomically = pipeline.write_atomically
+    monkeypatch.setattr(pipeline, "write_atomically", lambda path, text: atomically(path, text.replace("0", "1")))
     done = score(make_case())
     assert (done.code, (done.out / "scores.json").exists()) == (0, False)
-    assert "internal_error · scores.py" in done.log
+    assert "internal_error · pipeline.py" in done.log
 
 
 def heavy_case() -> Any:  # noqa: ANN401
@@ -229,18 +229,18 @@ def test_a_disk_that_fills_up_at_any_file_leaves_whole_files_alone(
 
 def test_writing_keeps_the_old_file_until_the_new_one_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "scores.txt"
-    scores.write_atomically(path, "old")
+    pipeline.write_atomically(path, "old")
     with monkeypatch.context() as patch:
         full_disk_after("scores.txt", patch)
         with pytest.raises(OSError, match="Errno 28"):
-            scores.write_atomically(path, "new")
+            pipeline.write_atomically(path, "new")
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("scores.txt", "old")]
 
 
 def test_a_planted_draft_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / ".scores.json.tmp").symlink_to(tmp_path / "victim")
     (tmp_path / "victim").write_text("safe")
-    scores.write_atomically(tmp_path / "scores.json", "{}")
+    pipeline.write_atomically(tmp_path / "scores.json", "{}")
     assert (tmp_path / "victim").read_text() == "safe"
     assert not (tmp_path / "scores.json").is_symlink()
 

@@ -11,7 +11,7 @@ import pytest
 import score.pipeline
 from ingest.record.seal import seal
 from score.errors import OrganiserError
-from score.read.output.seal import is_sealed, read_key
+from score.read.manifest import is_sealed, read_key
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case
 

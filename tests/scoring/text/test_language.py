@@ -23,9 +23,8 @@ from score.text import (
     readability,
     text_validity,
 )
-from score.text.phrases import lexicon, spelled_out
-from score.text.readability import syllables
-from score.text.tokens import sentences_of
+from score.text.phrases import lexicon, sentences_of, spelled_out
+from score.text.validity import syllables
 from tests import ROOT
 
 HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from score.report.drawings.picture import data_uri
+from score.report.drawings import data_uri
 from score.visible import visible
 
 KEY = "key.json"

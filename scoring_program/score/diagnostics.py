@@ -1,0 +1,287 @@
+"""Unscored numbers of a run that help to understand it; none depends on a label."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.effects import Effects
+from score.axes.faithfulness import KINDS, marks
+from score.axes.repeats import Repeatability
+from score.axes.table import AxisSums, ClipAxes
+from score.axes.text import TextNumbers
+from score.order import agreement, correlation, yardstick
+from score.read.answers import Explanation
+from score.text import readability
+from score.text.reading import Readings
+
+FEWEST = 5
+"""Fewest clips that a rank needs for a comparison."""
+CERTAIN = 3.0
+"""Standard errors by which a lower rank must exceed a higher one to raise the flag: by chance, once in about 700."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One rank of the marks, over all clips."""
+
+    rank: int
+    """1 for the most marked place."""
+    clips: int
+    """Number of clips with a place of that rank, >= 1."""
+    change: float
+    """Mean effect of hiding it, on the unit scale, >= 0."""
+    error: float
+    """Standard error of ``change``; 0 with one clip."""
+
+
+@dataclass(frozen=True)
+class RankCurve:
+    """Effects by rank."""
+
+    kind: str
+    """``space`` or ``time``."""
+    ranks: tuple[Rank, ...]
+    """Ascending; empty if nothing was measured."""
+
+    @property
+    def rises(self) -> bool | None:
+        """The flag: whether a lower rank has a larger effect than a higher one, by more than three standard errors.
+
+        Ranks with fewer than five clips are left out; None if fewer than two are left.
+        """
+        ranks = [rank for rank in self.ranks if rank.clips >= FEWEST]
+        if len(ranks) < 2:
+            return None
+        return any(
+            lower.change - higher.change > CERTAIN * np.hypot(lower.error, higher.error)
+            for higher, lower in combinations(ranks, 2)
+        )
+
+
+def rank_curves(explanations: Sequence[Explanation], effects: Effects) -> tuple[RankCurve, ...]:
+    """Return the curves in space and in time."""
+    return tuple(RankCurve(kind, _ranks(kind, explanations, effects)) for kind in KINDS)
+
+
+def _ranks(kind: str, explanations: Sequence[Explanation], effects: Effects) -> tuple[Rank, ...]:
+    by_rank: dict[int, list[float]] = {}
+    for clip, explanation in enumerate(explanations):
+        units = effects.of(clip, kind)
+        weights = marks(explanation, kind, units)
+        if weights is None or effects.failed[clip]:
+            continue
+        for rank, place in enumerate(np.argsort(-weights, kind="stable"), 1):
+            by_rank.setdefault(rank, []).append(units[place].effect)
+    return tuple(_rank(number, np.array(changes)) for number, changes in sorted(by_rank.items()))
+
+
+def _rank(number: int, changes: NDArray[np.float64]) -> Rank:
+    error = float(changes.std(ddof=1) / np.sqrt(changes.size)) if changes.size > 1 else 0.0
+    return Rank(number, changes.size, float(changes.mean()), error)
+
+
+Array = NDArray[np.float64]
+
+LARGE = 1.5
+"""Reaction size from which the submission's code deserves a look.
+
+On the Practice clips with exchanged parts, `cue_reader` has 0.9. With hidden blocks of cells, as in filmed clips, it
+has 0.6; it has 1.2 if it gives a fixed answer without a face, and 1.8 if it does so without a sharp face.
+"""
+
+
+@dataclass(frozen=True)
+class ReactionSize:
+    """How strongly a model reacts to hiding, relative to its claims."""
+
+    value: float | None
+    """Mean sum of the effects of hiding, divided by the mean sum of the claims' sizes; None: too few clips."""
+
+    @property
+    def large(self) -> bool | None:
+        """The flag; None without a value."""
+        return None if self.value is None else self.value >= LARGE
+
+
+def reaction_size(effects: Effects, readings: Readings, shares: Array) -> ReactionSize:
+    """Compare the effects of hiding with the claims, over the clips that have both.
+
+    The effect of a clip is the sum over all parts of its picture. Its claims are the submitted contributions of visible
+    cues; signs stated in a text have no size. A sum of claims below the smallest effect that counts is raised to it.
+
+    `shares`: (k,) weight of each target in a joint effect.
+    """
+    units = [effects.of(clip, "space") for clip in range(len(readings.seen))]
+    sums = np.array([sum(unit.effect for unit in found) if found else np.nan for found in units])
+    claimed = readings.seen @ shares
+    both = ~np.isnan(sums) & ~np.isnan(claimed)
+    if both.sum() < FEWEST:
+        return ReactionSize(None)
+    return ReactionSize(float(sums[both].mean() / max(claimed[both].mean(), effects.joint_epsilon)))
+
+
+_CENTRE_SPREAD = 0.25  # of the frame's width and height: about where a head is
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One number about how a submission explains."""
+
+    title: str
+    value: float | None
+    """None if there was nothing to measure."""
+    unit: str
+    """``share``, ``range`` (of a target's range), ``correlation``, ``flag`` (0 or 1), or an empty text."""
+    meaning: str
+
+
+def diagnose(
+    explanations: Sequence[Explanation], axes: ClipAxes, curves: Iterable[RankCurve], reaction: ReactionSize
+) -> tuple[Diagnostic, ...]:
+    """Gather the diagnostics of a run, its rank curves and reaction size among them; none depends on a label."""
+    return (
+        *_of_probes(axes.effects),
+        *_of_yardsticks(axes.table),
+        *_of_repeats(axes.repeats),
+        *_of_ranks(curves),
+        *_of_reaction(reaction),
+        *_of_maps(explanations, axes.effects),
+        *_of_texts(explanations, axes.readings, axes.text),
+    )
+
+
+def gini(weights: Array) -> float:
+    """Sparseness of a map: ``sum (2i - n - 1) a_(i) / (n sum a)``, from 0 (uniform) towards 1 (one place)."""
+    ordered = np.sort(weights.ravel())
+    count = ordered.size
+    return float(((2 * np.arange(1, count + 1) - count - 1) * ordered).sum() / (count * ordered.sum()))
+
+
+def entropy(weights: Array) -> float:
+    """Complexity of a map: ``-sum p log p`` of its shares, in nats; 0 for one place, log n for a uniform map."""
+    shares = weights.ravel() / weights.sum()
+    shares = shares[shares > 0]
+    return float(-(shares * np.log(shares)).sum())
+
+
+def centre_prior(rows: int, columns: int) -> Array:
+    """Return a bell curve over the middle of the frame, (rows, columns): a map that ignores the clip."""
+    y, x = (np.arange(rows) + 0.5) / rows - 0.5, (np.arange(columns) + 0.5) / columns - 0.5
+    return np.asarray(np.exp(-(y[:, None] ** 2 + x[None, :] ** 2) / (2 * _CENTRE_SPREAD**2)))
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    """Return the mean; None without values."""
+    found = np.array(list(values), dtype=np.float64)
+    found = found[~np.isnan(found)]
+    return float(found.mean()) if found.size else None
+
+
+def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
+    share = effects.answered / effects.asked if effects.asked else None
+    yield Diagnostic("Altered copies answered", share, "share", "Share of calls on altered copies with a valid answer.")
+    repeated = None if effects.repeated is None else float(effects.repeated.max())
+    yield Diagnostic(
+        "Altered copies asked twice",
+        repeated,
+        "range",
+        "Largest difference between two processes' answers to one altered copy; smaller effects are ignored.",
+    )
+
+
+def _of_yardsticks(table: AxisSums) -> Iterable[Diagnostic]:
+    everything = table.weighted(np.ones((1, len(table.clips))))
+    for kind, sums in (("space", everything.faithfulness_space), ("time", everything.faithfulness_time)):
+        if sums[0, 2] > 0:
+            meaning = "Gini correlation of the explanations and the measured effects: 1 is the exact order."
+            yield Diagnostic(f"Agreement, {kind}", float(agreement(sums)[0]), "correlation", meaning)
+            meaning = (
+                "What the best single order of the kinds of parts would get on all clips; it is computed from effects."
+            )
+            yield Diagnostic(f"Always so, {kind}", float(yardstick(sums)[0]), "correlation", meaning)
+
+
+def _of_repeats(repeats: Repeatability) -> Iterable[Diagnostic]:
+    shares = {"map": repeats.space, "timeline": repeats.time, "claims": repeats.claims, "text": repeats.text}
+    for name, share in shares.items():
+        meaning = "Share that repeats in a fresh process and another order; the rest does not count."
+        yield Diagnostic(f"Repeats, {name}", share if repeats.clips else None, "share", meaning)
+
+
+def _of_ranks(curves: Iterable[RankCurve]) -> Iterable[Diagnostic]:
+    for curve in curves:
+        words = "the part of the picture" if curve.kind == "space" else "the second"
+        first = curve.ranks[0].change if curve.ranks else None
+        meaning = f"Mean change when {words} marked most is altered."
+        yield Diagnostic(f"Effect, {curve.kind}, marked most", first, "range", meaning)
+        last = curve.ranks[-1].change if len(curve.ranks) > 1 else None
+        meaning = f"Mean change when {words} marked least is altered."
+        yield Diagnostic(f"Effect, {curve.kind}, marked least", last, "range", meaning)
+        flag = None if curve.rises is None else float(curve.rises)
+        meaning = "Raised if a lower rank changes the prediction more than a higher one by three standard errors."
+        yield Diagnostic(f"Order flag, {curve.kind}", flag, "flag", meaning)
+
+
+def _of_reaction(reaction: ReactionSize) -> Iterable[Diagnostic]:
+    meaning = "Sum of the changes when each part of the picture is altered, divided by the sum of your visual claims."
+    yield Diagnostic("Reaction size", reaction.value, "", meaning)
+    flag = None if reaction.large is None else float(reaction.large)
+    meaning = f"Raised from a size of {LARGE:g}: altering moves the model more than its claims say; find out why."
+    yield Diagnostic("Reaction-size flag", flag, "flag", meaning)
+
+
+def _of_maps(explanations: Sequence[Explanation], effects: Effects) -> Iterable[Diagnostic]:
+    maps = [explanation.space for explanation in explanations if explanation.space is not None]
+    times = [explanation.time for explanation in explanations if explanation.time is not None]
+    yield Diagnostic(
+        "Sparseness of the maps", _mean(map(gini, maps)), "", "Gini index: 0 is uniform, 1 is a single cell."
+    )
+    yield Diagnostic("Sparseness in time", _mean(map(gini, times)), "", "Gini index of the seconds.")
+    yield Diagnostic(
+        "Entropy of the maps",
+        _mean(map(entropy, maps)),
+        "",
+        "In nats: 0 is a single cell, 4.97 is uniform over 144 cells.",
+    )
+    centred = (correlation(each.ravel(), centre_prior(*each.shape).ravel()) for each in maps)
+    yield Diagnostic(
+        "Maps and the middle",
+        _mean(centred),
+        "correlation",
+        "Correlation with a bell curve over the middle of the frame.",
+    )
+    for kind in ("space", "time"):
+        pairs = (
+            (getattr(explanation, kind), getattr(twin, kind))
+            for explanation, twin in zip(explanations, effects.twins, strict=True)
+            if twin is not None
+        )
+        same = (
+            correlation(first.ravel(), again.ravel())
+            for first, again in pairs
+            if first is not None and again is not None and first.shape == again.shape
+        )
+        meaning = "Correlation of two maps of one clip, the second after a slight jitter."
+        yield Diagnostic(f"Stability, {kind}", _mean(same), "correlation", meaning)
+
+
+def _of_texts(explanations: Sequence[Explanation], readings: Readings, numbers: TextNumbers) -> Iterable[Diagnostic]:
+    texts = [explanation.text for explanation in explanations if explanation.text_ok]
+    stable = _mean(1 - numbers.within)
+    yield Diagnostic(
+        "Stability, claims", stable, "share", "Share of claims that stay after a slight jitter of the clip."
+    )
+    yield Diagnostic(
+        "Claims per text", _mean(len(said) for said in readings.said if said), "", "Over texts with claims."
+    )
+    grade = _mean(readability(text) for text in texts)
+    yield Diagnostic("Reading level", grade, "", "Flesch-Kincaid grade: years of school needed to read the text.")
+    alike = Counter(" ".join(re.findall(r"[^\W\d_]+", text.lower())) for text in texts)
+    repeated = sum(count for count in alike.values() if count > 1)
+    share = repeated / len(texts) if texts else None
+    yield Diagnostic("Texts alike", share, "share", "Share of texts that equal another clip's, numbers aside.")

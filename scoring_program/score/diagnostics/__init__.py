@@ -1,1 +1,0 @@
-"""Numbers that the report shows beside the axes: where explanations fall short, and why."""

@@ -1,1 +1,0 @@
-"""All numbers of a submission, and of each of its clips."""

@@ -1,1 +1,0 @@
-"""Metrics as functions of sums over clips, and their intervals."""

@@ -1,1 +1,0 @@
-"""Messages for people, and who may see them."""

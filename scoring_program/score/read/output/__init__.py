@@ -1,1 +1,0 @@
-"""The output of ingestion; only files in its manifest are trusted."""

@@ -1,1 +1,0 @@
-"""The reference data: labels and other facts about the clips."""

@@ -1,0 +1,328 @@
+"""The factors of the total, and what to improve first."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from score.axes.table import power_mean
+from score.error_analysis import Shortfalls
+from score.errors import Problem
+from score.evaluate import Estimate
+from score.report.gate import MOST_DECIMALS, Scored
+from score.report.numbers import number, percent, plural
+from score.settings import AXES, ExplanationScore
+from score.visible import one_line
+
+
+@dataclass(frozen=True)
+class Factors:
+    """``total = 100 x coverage x skill factor x (sum of weight x root of the axis)^2``."""
+
+    coverage: float
+    """Share of the clips with a valid text."""
+    skill_factor: float | None
+    """In [0, 1]; None if it cannot be derived, because all other factors are 0."""
+    axes: Mapping[str, float]
+    score: ExplanationScore
+
+    @property
+    def mean(self) -> float:
+        """Power mean of the axes."""
+        axes = {name: np.array(value) for name, value in self.axes.items()}
+        return float(power_mean(axes, self.score, frozenset(AXES) - axes.keys()))
+
+    @property
+    def rows(self) -> tuple[tuple[str, float, float, float], ...]:
+        """Each axis with its value, its root (value to the power) and its share of the weights."""
+        weights = {name: getattr(self.score.weights, name) for name in self.axes}
+        whole = sum(weights.values())
+        return tuple(
+            (name, value, float(np.float64(value) ** self.score.power), weights[name] / whole if whole else 0.0)
+            for name, value in self.axes.items()
+        )
+
+    @property
+    def summed(self) -> float:
+        """Sum of weight times root over the axes."""
+        return sum(root * weight for _, _, root, weight in self.rows)
+
+    @property
+    def total(self) -> float:
+        """In [0, 100]; 0 if the skill factor is unknown."""
+        return 100 * self.coverage * (self.skill_factor or 0.0) * self.mean
+
+    def gain(
+        self, axes: Mapping[str, float] | None = None, coverage: float | None = None, skill_factor: float | None = None
+    ) -> float:
+        """Compute how many points the total would gain if some factors had other values."""
+        changed = replace(
+            self,
+            coverage=self.coverage if coverage is None else coverage,
+            skill_factor=self.skill_factor if skill_factor is None else skill_factor,
+            axes={**self.axes, **(axes or {})},
+        )
+        return changed.total - self.total
+
+
+def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bool) -> Factors:
+    """Split a total into its factors.
+
+    `causes`: whether the phase has known causes.
+    """
+    axes = {name: columns[name] for name in AXES if name != "known_causes" or causes}
+    parts = Factors(columns["coverage"], 1.0, axes, score)
+    whole = parts.total
+    return replace(parts, skill_factor=min(1.0, columns["explanation"] / whole) if whole > 0 else None)
+
+
+_NOTABLE = 0.1
+"""Share below which a shortfall is not worth a sentence."""
+
+
+_SAYS = {
+    "no_space": ("Return a map of where the model looked for every clip.", "of the clips have no valid map."),
+    "space_reversed": (
+        "Point your map at the places that drive the prediction.",
+        "of the maps are at or below chance: the places they mark moved the prediction no more than the rest.",
+    ),
+    "space_usual": (
+        "Make each map specific to its clip.",
+        "of the maps are no better than one order of the parts for all clips.",
+    ),
+    "no_time": ("Return a timeline for every clip.", "of the clips have no valid timeline."),
+    "time_reversed": (
+        "Point your timeline at the seconds that drive the prediction.",
+        "of the timelines are at or below chance: the seconds they mark moved the prediction no more than the rest.",
+    ),
+    "time_usual": (
+        "Make each timeline specific to its clip.",
+        "of the timelines are no better than one order of the parts for all clips.",
+    ),
+    "no_claims": ("Claim which cues moved the prediction for every clip.", "of the clips have no claim."),
+    "wrong_sign": (
+        "Correct the sign of claims that say the opposite of what the model does.",
+        "of the tested claims have the wrong sign: without the cue, the prediction moved the other way.",
+    ),
+    "no_effect": (
+        "Do not claim cues that the model does not use.",
+        "of the tested claims have no effect: without the cue, the prediction stayed the same.",
+    ),
+    "silent": (
+        "Name all cues that the model uses.",
+        "of the cues whose removal moved a prediction are not claimed.",
+    ),
+    "invalid_text": (
+        "Write plain sentences that pass the published text checks.",
+        "of the texts are not valid.",
+    ),
+    "contradicting": (
+        "State in every text how high the prediction is, and state it correctly.",
+        "of the texts state no level, or one that differs from the prediction.",
+    ),
+    "disagreeing": (
+        "Name the largest cues of the evidence in the text.",
+        "of the texts name cues other than the largest of the evidence.",
+    ),
+    "unstable": (
+        "Keep the text stable when the clip barely changes.",
+        "of the claims change when a clip is shifted by a pixel or two.",
+    ),
+    "between": (
+        "Write about this clip: claims that fit every clip score nothing.",
+        "of the claims are the same for other clips.",
+    ),
+}
+"""For each share in `Shortfalls`: what to do, and what the share describes."""
+_REASONS = {
+    "faithfulness_space": ("no_space", "space_reversed", "space_usual"),
+    "faithfulness_time": ("no_time", "time_reversed", "time_usual"),
+    "cue_claims": ("no_claims", "wrong_sign", "no_effect", "silent"),
+    "known_causes": ("no_claims", "no_space", "no_time"),
+    "text": ("invalid_text", "contradicting", "disagreeing", "unstable", "between"),
+}
+"""By axis, the shares that explain a low score, the most basic first."""
+_OTHERWISE = {
+    "faithfulness_space": "Sharpen the map: rank the few places that drive the prediction first.",
+    "faithfulness_time": "Sharpen the timeline: rank the few seconds that drive the prediction first.",
+    "cue_claims": "Make each claim's size proportional to the cue's effect on the prediction.",
+    "known_causes": "Point to what actually causes the labels: claims and maps often name other cues.",
+    "text": "Name the largest claims, and only those, in every text.",
+}
+
+
+def axis_advice(axis: str, found: Shortfalls) -> tuple[str, str]:
+    """Choose the reason with the largest share of clips or claims; the first one if shares are equal.
+
+    Returns what to do, in one sentence, and the figure behind it; the figure is empty if no share stands out.
+    """
+    shares = {name: getattr(found, name) for name in _REASONS[axis]}
+    if shares.get("between") is not None:
+        shares["between"] = 1 - shares["between"]  # this is a distance, and 0 means one text for all
+    notable = {name: share for name, share in shares.items() if share is not None and share >= _NOTABLE}
+    if not notable:
+        return _OTHERWISE[axis], ""
+    name = max(notable, key=lambda one: notable[one])
+    do, why = _SAYS[name]
+    return do, f"{percent(notable[name])} {why}"
+
+
+MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims")
+"""Axes that need a model, not just results."""
+_MOST = 5
+_FEWEST = 3
+_LOST = 0.05
+"""A factor of the total below which no other change gains a notable amount."""
+_NOTABLE_SHARE = 0.1
+"""Share of unreached altered copies from which advice mentions them."""
+_NOTABLE_GAIN = 2.0
+"""Gain in points below which a change is shown only if there are fewer than three others with more."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to fix."""
+
+    points: float
+    """Largest possible gain of the total."""
+    sentence: str
+    evidence: str
+    first: bool = False
+    """Whether it must come first, because it raises a factor of the total that is near 0."""
+    gain: str = ""
+    """The gain in words; empty if that would mislead."""
+
+
+def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
+    """Choose three to five changes, fewer if no others would gain anything.
+
+    Changes that raise a factor near 0 come first, then those with the largest gain.
+    """
+    # While a factor is near 0, no other change gains anything; judge the others as if that factor were 1.
+    usable = replace(
+        parts,
+        coverage=1.0 if _is_lost(parts.coverage) else parts.coverage,
+        skill_factor=1.0 if parts.skill_factor is None or _is_lost(parts.skill_factor) else parts.skill_factor,
+    )
+    candidates = sorted(_candidates(scored, parts, usable), key=lambda one: (not one.first, -one.points))
+    notable = [one for one in candidates if one.first or one.points >= _NOTABLE_GAIN]
+    worthwhile = [one for one in candidates if one.first or one.points > 0]
+    chosen = notable[:_MOST] if len(notable) >= _FEWEST else worthwhile[:_FEWEST]
+    largest = max((one.points for one in chosen), default=0.0)
+    return tuple(replace(one, gain=_gain(one, largest)) for one in chosen)
+
+
+def _is_lost(factor: float | None) -> bool:
+    return factor is not None and factor < _LOST
+
+
+def _gain(one: Advice, largest: float) -> str:
+    if one.first and one.points < largest:
+        return ""  # a gain of a few points would hide that all other gains depend on it
+    return f"up to {plural(round(one.points), 'point')}" if round(one.points) >= 1 else "less than 1 point"
+
+
+def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[Advice]:
+    columns = {column.key: estimate for column, estimate in scored.evaluation.columns}
+    yield from _failed(scored, parts)
+    yield from _unreached(scored, usable)
+    yield from _skill(parts, columns)
+    if parts.coverage < 1 and not scored.outcomes.failed:
+        share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: explanations without a valid text score 0."
+        gain = parts.gain(coverage=1.0)
+        yield Advice(gain, "Write a valid text for every clip.", share, first=_is_lost(parts.coverage))
+    yield from _axes(scored, usable)
+
+
+def _axes(scored: Scored, usable: Factors) -> Iterable[Advice]:
+    """Advise on each axis; axes that are low for the same reason are one change."""
+    found = scored.evaluation.shortfalls
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for axis, value in usable.axes.items():
+        if scored.results.run.results and axis in MEASURED:
+            continue  # results without a model cannot change it
+        if found is not None and value < 1:
+            reasons.setdefault(axis_advice(axis, found), []).append(axis)
+    titles = {column.key: column.title for column, _ in scored.evaluation.columns}
+    for (sentence, figure), axes in reasons.items():
+        values = [
+            f"{titles[axis]} is {number(usable.axes[axis], MOST_DECIMALS)}{_solution(scored, axis)}." for axis in axes
+        ]
+        gain = usable.gain(dict.fromkeys(axes, 1.0))
+        yield Advice(gain, sentence, " ".join([*values, figure]).strip())
+
+
+def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
+    """Advise on failed clips: each counts 0 in every mean, so fixing them raises all means in proportion."""
+    outcomes = scored.outcomes
+    clips, failed = int(outcomes.counted.sum()), outcomes.failed
+    if not failed:
+        return
+    late = outcomes.count("not_reached")
+    evidence = (
+        f"{failed} of {clips} clips have no prediction: each scores 0 on every axis and counts with the largest error."
+    )
+    if late * 2 > failed:
+        limit = scored.results.run.time_limit_s
+        sentence = "Make the model faster: time ran out."
+        evidence += f" {late} were not reached" + (f" within {limit:.0f} s." if limit else ".")
+    else:
+        sentence = "Get a prediction for every clip."
+        evidence += _most_often(scored.findings)
+    grown = clips / (clips - failed) if clips > failed else 1.0
+    axes = {name: min(1.0, value * grown) for name, value in parts.axes.items()}
+    gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), skill_factor=1.0)
+    yield Advice(gain, sentence, evidence, first=_is_lost(parts.skill_factor))
+
+
+def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
+    """Advise on altered copies that were not reached: they earn no points."""
+    second = scored.results.run.second_pass
+    if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
+        return
+    late = f"{second.planned - second.asked} of {second.planned} altered copies were not reached"
+    grown = second.planned / max(1, second.asked)
+    axes = {name: min(1.0, value * grown) for name, value in usable.axes.items() if name in MEASURED}
+    sentence = "Make the model faster: altered copies were not reached."
+    yield Advice(usable.gain(axes), sentence, f"{late}: these earn no points.")
+
+
+def _most_often(findings: Iterable[Problem]) -> str:
+    # A mistake in an explanation does not cost the prediction.
+    yours = [one for one in findings if one.yours and one.severity == "error" and one.stage != "explain"]
+    if not yours:
+        return ""
+    most = max(yours, key=lambda finding: finding.count)
+    return f" Most often: {one_line(most.code, 60)}."
+
+
+def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
+    skill = columns["skill"].value
+    if parts.skill_factor == 1:
+        return
+    gain = parts.gain(skill_factor=1.0)
+    if skill <= 0:
+        sentence = "Predict better than the training mean: without that, explanations hardly count."
+        evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}."
+    else:
+        sentence = "Predict better: the skill factor multiplies the whole score."
+        known = "" if parts.skill_factor is None else f"The skill factor is {number(parts.skill_factor, 2)} of 1. "
+        evidence = f"{known}The skill over the constant is {number(skill, MOST_DECIMALS)}."
+    lost = skill <= 0 if parts.skill_factor is None else _is_lost(parts.skill_factor)
+    yield Advice(gain, sentence, evidence, first=lost)
+
+
+def _solution(scored: Scored, axis: str) -> str:
+    """Name the best example submission on an axis, if it beats this run at the shown precision."""
+    column, estimate = next(pair for pair in scored.evaluation.columns if pair[0].key == axis)
+    places = scored.spread_places(column)
+    better = [
+        (landmark.columns[axis], landmark.title)
+        for landmark in scored.beside.landmarks.items
+        if landmark.kind == "solution"
+        and round(landmark.columns.get(axis, 0.0), places) > round(estimate.value, places)
+    ]
+    if not better:
+        return ""
+    best, title = max(better)
+    return f"; {title} reaches {number(best, places)}"

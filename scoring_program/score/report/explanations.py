@@ -1,0 +1,260 @@
+"""The section on explanations: cards of single clips, and the table of all."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from score.error_analysis import GROUNDED
+from score.errors import NotGradableError, Problem
+from score.evaluate import ClipNumbers
+from score.read.answers import Explanation
+from score.report.clip import (
+    STATES,
+    ClaimRow,
+    Drawing,
+    Reason,
+    call_rows,
+    claim_rows,
+    clip_state,
+    place,
+    reasons,
+    timeline,
+    untested,
+)
+from score.report.drawings import data_uri
+from score.report.first_screen import STATUS_WORDS
+from score.report.gate import Scored
+from score.report.numbers import ceiling, percent
+from score.report.words import MarkedText, highlight
+from score.settings import Target
+from score.text.reading import vocabulary_of
+from score.visible import one_line
+
+_BUDGET = 1_500_000
+"""Characters for all pictures; with a table of 2,000 clips the page stays under 5 MB."""
+_NO_ROOM = "Left out to keep this page small."
+
+
+@dataclass(frozen=True)
+class Card:
+    """One explanation of the gallery."""
+
+    clip_id: str
+    """Opaque id."""
+    state: str
+    numbers: ClipNumbers
+    reasons: tuple[Reason, ...]
+    """Reasons for the verdict: place, time, cues, text."""
+    values: tuple[tuple[Target, float, float | None], ...]
+    """(target, predicted, true) of every target; true is None unless the settings open it."""
+    frame: str
+    """The clip's key frame as a ``data:`` URI, or an empty text."""
+    frame_note: str
+    """The moment that the key frame shows, or why there is none."""
+    place: Drawing | None
+    """Where the model looked; None without a map."""
+    timeline: Drawing | None
+    """When it looked; None without weights."""
+    text: MarkedText
+    claims: tuple[ClaimRow, ...]
+    others: tuple[str, ...]
+    """Sentences about untested claims and about problems with the clip."""
+    picture: str
+    """The submission's picture as a ``data:`` URI, or an empty text."""
+    no_picture: str
+    calls: tuple[tuple[str, str, str, str], ...]
+    """(what was altered, how, how much, change), the numbers behind the drawings."""
+
+
+CardGroups = tuple[tuple[str, tuple[Card, ...]], ...]
+"""(why these were chosen, one or more cards)."""
+
+
+class _Album:
+    """The pictures of a page, up to a budget."""
+
+    def __init__(self) -> None:
+        self._left = _BUDGET
+
+    def take(self, data: bytes) -> str | None:
+        """Return a picture's URI; None if it is not a picture, an empty text if the budget is used up."""
+        uri = data_uri(data)
+        if uri is None or len(uri) > self._left:
+            return uri and ""
+        self._left -= len(uri)
+        return uri
+
+
+def choose(
+    clip_ids: Sequence[str], held: Sequence[float | None], count: int, seed: int
+) -> tuple[list[int], list[int], list[int]]:
+    """Choose a third each from the best, the worst and the others; a remainder goes to the best, then to the worst.
+
+    The choice must not depend on labels, because the chosen clips would reveal something about them. Nor does it depend
+    on the order of the clips.
+
+    `held`: n values of how well the explanations held up; None for a clip that cannot be shown. `count`: most clips to
+    show, >= 0. Returns indices of the best clips, best first; of the worst, worst first; and of others, drawn at
+    random. No clip is in two groups.
+    """
+    able = [(value, clip_ids[clip], clip) for clip, value in enumerate(held) if value is not None]
+    ranked = [clip for _, _, clip in sorted(able, key=lambda one: (-one[0], one[1]))]
+    count = min(count, len(ranked))
+    best, worst = (count + 2) // 3, (count + 1) // 3
+    between = ranked[best : len(ranked) - worst]
+    between.sort(key=lambda clip: hashlib.sha256(f"{seed} {clip_ids[clip]}".encode()).digest())
+    return ranked[:best], ranked[len(ranked) - worst :][::-1], between[: count - best - worst]
+
+
+def card_groups(scored: Scored) -> CardGroups:
+    """Choose and prepare the gallery; empty if the settings close clips."""
+    report, judged = scored.settings.report, scored.evaluation.clips
+    if not report.clips or not judged:
+        return ()
+    held = [one.held if one else None for one in judged]
+    chosen = choose(scored.outcomes.clip_ids, held, report.gallery, scored.settings.bootstrap.seed)
+    everything = sum(map(len, chosen)) == sum(one is not None for one in judged)
+    titles = ("Best explanations", "Worst explanations", "All others" if everything else "Randomly chosen")
+    album, groups = _Album(), []
+    for title, clips in zip(titles, chosen, strict=True):
+        cards = tuple(_card(clip, numbers, scored, album) for clip in clips if (numbers := judged[clip]))
+        if cards:
+            groups.append((title, cards))
+    return tuple(groups)
+
+
+def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Card:
+    outcomes, settings = scored.outcomes, scored.settings
+    clip_id, explanation, calls = outcomes.clip_ids[clip], outcomes.explanations[clip], outcomes.probes[clip]
+    target = settings.targets[numbers.target]
+    prediction = outcomes.prediction[clip].tolist()
+    truth = outcomes.truth[clip].tolist() if settings.report.truth else [None] * len(prediction)
+    claims = claim_rows(numbers, explanation.claims, target)
+    titles = {one.name: one.title for one in settings.targets}
+    frame, frame_note = _frame(clip_id, scored, album)
+    picture, no_picture = _picture(explanation, scored, album)
+    return Card(
+        clip_id=clip_id,
+        state=clip_state(numbers),
+        numbers=numbers,
+        reasons=reasons(numbers, explanation, claims, target),
+        values=tuple(zip(settings.targets, prediction, truth, strict=True)),
+        frame=frame,
+        frame_note=frame_note,
+        place=place(explanation, numbers),
+        timeline=timeline(explanation, numbers),
+        text=highlight(explanation.text, vocabulary_of(settings), numbers.told, titles),
+        claims=claims,
+        others=(*untested(numbers, explanation.claims, target), *_trouble(clip_id, scored)),
+        picture=picture,
+        no_picture=no_picture,
+        calls=tuple(call_rows(explanation, calls, numbers, target)),
+    )
+
+
+def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
+    """Return the key frame's URI and what it shows, or an empty text and the reason."""
+    frame = scored.beside.key_frames.read(clip_id)
+    uri = album.take(frame[0]) if frame else None
+    if frame is None or uri is None:
+        return "", "No picture of this clip is available." if scored.settings.report.pictures else ""
+    return uri, f"The clip at {frame[1]:.1f} s." if uri else _NO_ROOM
+
+
+def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:
+    """Return the picture's URI, or an empty text and the reason."""
+    if explanation.image is None:
+        return (
+            "",
+            "No picture was given." if scored.settings.report.pictures else "Reports of this phase show no pictures.",
+        )
+    try:
+        uri = album.take(scored.results.folder.read(explanation.image))
+    except (NotGradableError, OSError):
+        uri = None
+    if uri is None:
+        return "", "The picture could not be read."
+    return uri, "" if uri else _NO_ROOM
+
+
+def _trouble(clip_id: str, scored: Scored) -> Iterator[str]:
+    """Describe the clip's problems, which may explain a missing explanation."""
+    record = scored.results.clips.get(clip_id)
+    if record and record.problems:
+        yield f"Problem: {problem_note(record.problems)}"
+
+
+def problem_note(problems: tuple[Problem, ...]) -> str:
+    """Return a clip's first problem in one line; an empty text if there is none."""
+    if not problems:
+        return ""
+    first = problems[0]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return one_line(f"{first.code}: {first.found}", 120)[:240] + more
+
+
+def explanations(scored: Scored) -> dict[str, Any]:
+    """Build what the template needs besides settings and evaluation; nothing about single clips if these are closed."""
+    settings, clips = scored.settings, scored.settings.report.clips
+    return {
+        "tallies": list(_tallies(scored)) if clips else [],
+        "groups": card_groups(scored),
+        # (effect of hiding by rank, upper end of the scale), in space and in time, if measured.
+        "ranks": [
+            (curve, ceiling(max(rank.change + rank.error for rank in curve.ranks)))
+            for curve in scored.evaluation.curves
+            if curve.ranks
+        ],
+        "rows": _rows(scored) if clips else [],
+        "meaning": (
+            f"Right: {settings.main.title} is off by less than {percent(settings.explanation_score.gate)} of its "
+            f"range. Grounded: the claims about it agree with the known causes by at least {GROUNDED:g}, where 0 is "
+            "chance and 1 is exact. Not scored."
+        ),
+        # Whether clips were left out to keep the page small.
+        "shortened": False,
+    }
+
+
+def smaller(section: dict[str, Any]) -> dict[str, Any] | None:
+    """Drop half of each group of cards, or else half of the table; return None if nothing is left."""
+    if section["groups"]:
+        halves = ((title, cards[: len(cards) // 2]) for title, cards in section["groups"])
+        return section | {"groups": [(title, cards) for title, cards in halves if cards], "shortened": True}
+    if rows := section["rows"]:
+        return section | {"rows": rows[: len(rows) // 2], "shortened": True}
+    return None
+
+
+def _tallies(scored: Scored) -> Iterator[tuple[str, int, float, float]]:
+    """Yield (verdict, clips, percentage of clips before it, its own percentage)."""
+    counts = Counter(clip_state(one) for one in scored.evaluation.clips if one)
+    share, before = 100 / max(1, counts.total()), 0
+    for state in STATES:
+        if counts[state]:
+            yield state, counts[state], round(share * before, 2), round(share * counts[state], 2)
+        before += counts[state]
+
+
+def _rows(scored: Scored) -> list[dict[str, Any]]:
+    """List the clips: those without a prediction first, then the worst explanations."""
+    outcomes, settings = scored.outcomes, scored.settings
+    main = settings.names.index(settings.main_target)
+    judged = scored.evaluation.clips or (None,) * len(outcomes.clip_ids)
+    rows = []
+    for clip, (clip_id, status, numbers) in enumerate(zip(outcomes.clip_ids, outcomes.statuses, judged, strict=True)):
+        record = scored.results.clips.get(clip_id)
+        rows.append(
+            {
+                "clip_id": clip_id,
+                "status": STATUS_WORDS[status],
+                "numbers": numbers,
+                "state": clip_state(numbers) if numbers else "",
+                "predicted": float(outcomes.prediction[clip, main]) if status == "ok" else None,
+                "truth": float(outcomes.truth[clip, main]) if settings.report.truth else None,
+                "note": problem_note(record.problems if record else ()),
+            }
+        )
+    return sorted(rows, key=lambda row: (row["numbers"] is not None, row["numbers"].held if row["numbers"] else 0.0))

@@ -1,1 +1,0 @@
-"""Clip by clip: whether the prediction depends on what the explanation marks and claims."""

@@ -1,0 +1,263 @@
+"""The first screen: what happened, the total and its parts, and all scores."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from score.columns import TOTAL, Column
+from score.evaluate import Estimate
+from score.read.outcomes import Outcomes
+from score.read.run import ISOLATION, Receipt
+from score.report.advice import MEASURED, advice, factors
+from score.report.gate import MOST_DECIMALS, Scored
+from score.report.numbers import NO_BREAK, interval, number, percent, plural, position
+from score.settings import Settings
+from score.visible import one_line
+
+STATUS_WORDS = {
+    "ok": "ok",
+    "failed": "failed",
+    "not_reached": "not reached in time",
+    "missing": "no record",
+    "unreadable": "unreadable, left out",
+}
+_NEARLY_ALL = 0.9
+"""Share of the time limit from which a run counts as slow."""
+
+
+@dataclass(frozen=True)
+class StatusItem:
+    """One fact about the run."""
+
+    title: str
+    value: str
+    note: str
+    """Detail; may be empty."""
+    tone: str
+    """``good``, ``warning``, ``error`` or ``plain``."""
+
+
+def status(scored: Scored) -> tuple[StatusItem, ...]:
+    """List clips, time, isolation, seal and determinism."""
+    run = scored.results.run
+    return (
+        _clips(scored),
+        _time(scored),
+        _isolation(scored),
+        _seal(scored),
+        _same_twice("Same answer twice", run.receipt, "clip", "clips"),
+        _same_twice("Same answer twice, altered", run.receipt_of_copies, "altered copy", "altered copies"),
+    )
+
+
+def clips_sentence(outcomes: Outcomes) -> str:
+    """Count the clips by how they went, in one sentence."""
+    return f"{plural(len(outcomes.clip_ids), 'clip')}: {', '.join(_counts(outcomes, tuple(STATUS_WORDS)))}."
+
+
+def _counts(outcomes: Outcomes, of: tuple[str, ...]) -> list[str]:
+    return [f"{outcomes.count(one)} {STATUS_WORDS[one]}" for one in of if outcomes.count(one)]
+
+
+def _clips(scored: Scored) -> StatusItem:
+    outcomes = scored.outcomes
+    counts = _counts(outcomes, tuple(one for one in STATUS_WORDS if one != "ok"))
+    failed = outcomes.failed
+    return StatusItem(
+        title="Clips",
+        value=plural(failed, "failed clip") if failed else f"all {outcomes.count('ok')} predicted",
+        note=", ".join(counts) if counts else "no clip failed",
+        tone="error" if failed else "warning" if counts else "good",
+    )
+
+
+def _time(scored: Scored) -> StatusItem:
+    run = scored.results.run
+    ended = {"complete": "", "partial": "the run ended early"}[run.status]
+    if not run.time_limit_s:
+        return StatusItem("Time", f"{run.duration_s:.1f} s", ended, "warning" if ended else "plain")
+    share = run.duration_s / run.time_limit_s
+    late = run.second_pass.planned - run.second_pass.asked if run.second_pass else 0
+    unreached = f"{plural(late, 'altered copy', 'altered copies')} not reached" if late else ""
+    note = ended or unreached or f"{percent(share)} of the limit"
+    close = bool(ended or unreached) or share >= _NEARLY_ALL
+    return StatusItem(
+        "Time", f"{run.duration_s:.1f} s of {run.time_limit_s:.0f} s", note, "warning" if close else "good"
+    )
+
+
+def _isolation(scored: Scored) -> StatusItem:
+    level = one_line(scored.results.run.isolation, 40)
+    return StatusItem("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain")
+
+
+def _seal(scored: Scored) -> StatusItem:
+    if scored.results.folder.sealed:
+        return StatusItem("Records", "sealed", "unchanged since ingestion", "good")
+    return StatusItem("Records", "unsealed", "hashes checked, origin not verified", "plain")
+
+
+def _same_twice(title: str, receipt: Receipt | None, one: str, many: str) -> StatusItem:
+    if receipt is None:
+        return StatusItem(title, "not asked", f"no {one} was asked twice", "plain")
+    if receipt.identical == receipt.clips:
+        return StatusItem(title, "yes", f"{plural(receipt.clips, one, many)} asked twice, identical", "good")
+    size = receipt.largest_difference  # two digits, because a model can choose it
+    by = f" by up to {size:.2g}" if size is not None and size > 0 else ""
+    different = receipt.clips - receipt.identical
+    return StatusItem(title, "no", f"{different} of {receipt.clips} {many} asked twice differ{by}", "warning")
+
+
+_DRAWN = ("chance", "constant", "solution")
+"""Kinds of marks drawn on the bars."""
+_UNANSWERED = "probes_unanswered"
+"""For ingestion this is a warning, since predictions stay valid; but here it can cost whole axes."""
+SUM_DECIMALS = 6
+"""Decimals of the total's factors if labels are open, so that readers can recompute it exactly."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value to compare with, drawn on a score's bar."""
+
+    kind: str
+    """``chance``, or the kind of a landmark; decides colour and shape."""
+    title: str
+    value: str
+    """Its rounded score."""
+    position: float
+    """Percentage of the scale's length."""
+    number: int = 0
+    """Place among the solutions, from 0: each has a shape of its own."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the bars of the first screen show it; the table shows all marks."""
+        return self.kind in _DRAWN
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """One score column."""
+
+    column: Column
+    estimate: Estimate
+    value: str
+    """Rounded value."""
+    interval: str
+    """Rounded interval, or an empty text."""
+    marks: tuple[Mark, ...]
+    weight: float | None
+    """Weight in the total, for an axis."""
+
+
+def first_screen(scored: Scored) -> dict[str, Any]:
+    """Build what the template needs besides settings and evaluation."""
+    settings, columns = scored.settings, scored.evaluation.columns
+    parts = factors(
+        {column.key: one.value for column, one in columns}, settings.explanation_score, causes=bool(settings.causes)
+    )
+    weights = {name: getattr(settings.explanation_score.weights, name) for name in parts.axes}
+    whole = sum(weights.values())
+    shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
+    rows = {column.key: _row(column, one, scored, shares.get(column.key)) for column, one in columns}
+    limits = settings.explanation_score.bands
+    given = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
+    return {
+        "total": rows[TOTAL],
+        "band": (word := settings.explanation_score.word(rows[TOTAL].estimate.value)),
+        "tone": _tone(list(limits).index(word), len(limits)),
+        "errors": [
+            one for one in scored.findings if one.yours and (one.severity == "error" or one.code == _UNANSWERED)
+        ],
+        "invalid_texts": (found := scored.evaluation.shortfalls) and found.invalid_text,
+        # Closed values are already rounded.
+        "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
+        # (word, begin, end) of the scale, lowest first.
+        "bands": [(word, *ends) for word, ends in zip(limits, pairwise([*limits.values(), 100.0]), strict=True)],
+        "verdict": list(_verdict(scored)),
+        "parts": parts,
+        "axes": [rows[name] for name in parts.axes],
+        "predictions": [rows[key] for key in _prediction_keys(settings)],
+        "rows": [row for key, row in rows.items() if given.get(key, True)],
+        "landmarks": scored.beside.landmarks.items,
+        # One mark of each kind that occurs, for the legend and the headings of the table.
+        "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
+        "advice": advice(scored, parts),
+        "status": status(scored),
+        # Nominal coverage of the intervals; empty without intervals.
+        "level": f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if any(row.interval for row in rows.values()) else "",
+    }
+
+
+def _tone(step: int, steps: int) -> str:
+    """Name the colour of a band: the lowest is chance; the others are split into thirds."""
+    share = step / max(1, steps - 1)
+    return "chance" if not step else "low" if share <= 1 / 3 else "middle" if share <= 2 / 3 else "high"
+
+
+def _prediction_keys(settings: Settings) -> tuple[str, ...]:
+    subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
+    return (*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), "skill")
+
+
+def _row(column: Column, estimate: Estimate, scored: Scored, weight: float | None) -> ScoreRow:
+    value = number(estimate.value, min(column.decimals, MOST_DECIMALS))
+    spread = interval(estimate.interval, scored.spread_places(column))
+    return ScoreRow(column, estimate, value, spread, tuple(_marks(column, estimate, scored)), weight)
+
+
+def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]:
+    """Return chance, the constant on the same clips if open, and the landmarks of the phase."""
+    if column.maximum is None:
+        return
+    low, high = column.minimum, column.maximum
+    places = min(column.decimals, scored.spread_places(column))
+    landmarks = scored.beside.landmarks
+    known: list[tuple[str, str, float | None]] = [
+        ("chance", "Chance", column.chance),
+        ("constant", "Constant", estimate.baseline),
+    ]
+    for landmark in landmarks.items:
+        if landmark.kind != "constant" or estimate.baseline is None:
+            known.append((landmark.kind, landmark.title, landmark.columns.get(column.key)))
+    order = {landmark.title: place for place, landmark in enumerate(landmarks.of_kind("solution"))}
+    for kind, title, value in known:
+        if value is not None:
+            at = position(min(high, max(low, value)), low, high)
+            yield Mark(kind, title, number(value, places), at, order.get(title, 0))
+
+
+def _verdict(scored: Scored) -> Iterator[str]:
+    outcomes = scored.outcomes
+    if any(call.shows for calls in outcomes.probes for call in calls):
+        yield (
+            "This total is a diagnostic: models can recognise altered copies of filmed clips, so an honest explanation "
+            "need not get the highest total."
+        )
+    first, _ = scored.evaluation.columns[0]
+    if first.key != TOTAL:
+        yield f"The leaderboard ranks by another column: {first.title.lower()}."
+    if scored.results.run.results:
+        *titles, last = (column.title for column, _ in scored.evaluation.columns if column.key in MEASURED)
+        yield (
+            f"Results were submitted instead of code. {', '.join(titles)} and {last} need a model to answer altered "
+            "clips; there was none, so they get their worst value."
+        )
+    counted = int(outcomes.counted.sum())
+    if outcomes.failed * 2 > counted:
+        yield f"{outcomes.failed} of {counted} clips failed: fix the problems below first."
+    elif outcomes.failed:
+        yield f"{outcomes.failed} of {counted} clips failed and got the worst score."
+    left_out = outcomes.count("unreadable")
+    if left_out:
+        yield f"{left_out} clips could not be decoded and count for nobody: please tell the organisers."
+    skill = next(estimate for column, estimate in scored.evaluation.columns if column.key == "skill")
+    low, high = skill.interval or (skill.value, skill.value)
+    if round(low, 2) > 0:
+        yield f"The predictions remove {percent(abs(skill.value))} of the error of always answering the training mean."
+    elif round(high, 2) < 0:
+        yield "These predictions are worse than always answering the training mean."
+    else:
+        yield "These predictions cannot be distinguished from always answering the training mean."

@@ -1,1 +1,0 @@
-"""The first screen: how good the run is, why, and what to fix first."""
