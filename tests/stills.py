@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.cli.data import data
 from bundle_tools.synthetic.clip import FPS
-from bundle_tools.synthetic.drawing.scene import Scene
+from bundle_tools.synthetic.scene import Scene
 
 
 def hold_pictures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from bundle_tools.synthetic import clip as drawing
 from bundle_tools.synthetic.clip import Rendering, encode, render
 from bundle_tools.synthetic.dataset import Member, plan
 from bundle_tools.synthetic.exchange import FORMAT_VERSION, Part, as_entry, exchange_of, parts_of, with_others
-from bundle_tools.synthetic.seeds import stream
+from bundle_tools.synthetic.person import stream
 
 EXPRESSIVE = ("mouth", "eyes", "hand", "words")
 """Parts of the person, the face first; the others are things."""

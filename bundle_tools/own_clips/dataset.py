@@ -1,10 +1,15 @@
-"""A labelled set of clips and its parts, independent of the source."""
+"""A data set of an organiser's own clips: its rows, its problems, and its split into phases by person."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bundle_tools.own_clips.files.places import Place
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.files import Place
 from bundle_tools.phase_data.settings import Challenge
+from bundle_tools.synthetic.person import stream
 
 PUBLIC = "training"
 """The part that participants get with its labels; every other part is a phase."""
@@ -66,3 +71,142 @@ class Part:
     def people(self) -> int:
         """How many people or source videos are in it."""
         return len({clip.source for clip in self.clips})
+
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """The two baselines on one phase, for the main target."""
+
+    phase: str
+    clips: int
+    siblings: int
+    """Number of clips whose video also has clips in the training data."""
+    constant: float
+    """Accuracy (1 - mean absolute error / range) of the training mean."""
+    accuracy: float
+    """Accuracy of the mean label of the video's training clips, or of the training mean if it has none."""
+    accuracy_siblings: float
+    """The same, over only the clips whose video has training clips; NaN without any."""
+    ccc: float
+    """Concordance of the looked-up labels with the true ones, -1 to 1; 0 for a constant."""
+
+
+def look_up(challenge: Challenge, training: Part, phase: Part) -> LookUp:
+    """Score both baselines on a phase."""
+    main = challenge.main
+    span = challenge.targets[main].maximum - challenge.targets[main].minimum
+    known: dict[str, list[float]] = {}
+    for clip in training.clips:
+        known.setdefault(clip.source, []).append(clip.labels[main])
+    mean = float(np.mean([clip.labels[main] for clip in training.clips]))
+    truth = np.array([clip.labels[main] for clip in phase.clips])
+    found = np.array([clip.source in known for clip in phase.clips])
+    predicted = np.array([float(np.mean(known.get(clip.source, [mean]))) for clip in phase.clips])
+    accuracy = 1 - np.abs(truth - predicted) / span
+    return LookUp(
+        phase=phase.name,
+        clips=len(truth),
+        siblings=int(found.sum()),
+        constant=float(np.mean(1 - np.abs(truth - mean) / span)),
+        accuracy=float(accuracy.mean()),
+        accuracy_siblings=float(accuracy[found].mean()) if found.any() else float("nan"),
+        ccc=_concordance(truth, predicted),
+    )
+
+
+def _concordance(truth: Array, predicted: Array) -> float:
+    """Concordance correlation coefficient (Lin 1989), with population moments."""
+    spread = truth.var() + predicted.var() + (truth.mean() - predicted.mean()) ** 2
+    shared = np.mean((truth - truth.mean()) * (predicted - predicted.mean()))
+    return float(2 * shared / spread) if spread > 0 else 0.0
+
+
+def look_up_table(challenge: Challenge, parts: Sequence[Part]) -> Iterator[str]:
+    """Yield the lines of a small table: the phases among the parts, looked up in the public data."""
+    training = next(part for part in parts if not part.is_phase)
+    yield f"{challenge.targets[challenge.main].title} without opening a video (accuracy is 1 - mean absolute error):"
+    yield f"{'phase':<10} {'clips':>6} {'known video':>12} {'constant':>9} {'look-up':>9} {'on known':>9} {'CCC':>6}"
+    for one in (look_up(challenge, training, part) for part in parts if part.is_phase):
+        known = f"{one.accuracy_siblings:9.4f}" if one.siblings else f"{'-':>9}"
+        yield (
+            f"{one.phase:<10} {one.clips:>6} {one.siblings:>12} {one.constant:>9.4f} {one.accuracy:>9.4f} "
+            f"{known} {one.ccc:>6.3f}"
+        )
+
+
+NEIGHBOURS = 8
+"""Number of sources with similar labels that are shuffled together."""
+TOLERANCE = 0.2
+"""How far the size of a part may differ from the requested size without a warning."""
+
+
+def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) -> tuple[Part, ...]:
+    """Split the clips.
+
+    Sources are sorted by their mean main target, shuffled among neighbours, and each goes to the part that is furthest
+    behind its share. So every part spans the whole range of labels, and no person is in two parts. A source with more
+    clips than a phase should have goes to another part, unless no source is smaller.
+
+    `sizes`: requested number of clips of each phase; met to within the clips of one source.
+    `seed`: seed of the random order.
+    Returns the phases, and public data with all other clips; clips keep the order of the set.
+    Raises BundleError when there are too few clips or sources.
+    """
+    families: dict[str, list[Clip]] = {}
+    for clip in dataset.clips:
+        families.setdefault(clip.source, []).append(clip)
+    total, wanted = len(dataset.clips), sum(sizes.values())
+    if wanted >= total or len(families) <= len(sizes):
+        raise BundleError(
+            f"expected more than {wanted} clips of more than {len(sizes)} people or source videos, so that every part "
+            f"gets some and {PUBLIC} too; found {total} clips of {len(families)}. Ask for smaller parts."
+        )
+    smallest = min(map(len, families.values()))
+    largest = {name: max(size, smallest) for name, size in sizes.items()}
+    # Sources too large for any phase become public, which leaves less room for others there.
+    part_of = {source: PUBLIC for source, clips in families.items() if len(clips) > max(largest.values())}
+    left = total - wanted - sum(len(families[source]) for source in part_of)
+    targets = {**sizes, **({PUBLIC: left} if left > 0 else {})}
+    given, dealt = dict.fromkeys(targets, 0), 0
+    for source in _order(families, dataset.challenge.main, seed):
+        if source in part_of:
+            continue
+        count = len(families[source])
+        dealt += count
+        # Relative to each part's share: otherwise the largest part would always be furthest behind.
+        fitting = [name for name in targets if count <= largest.get(name, count)]
+        part = max(fitting, key=lambda name: dealt / sum(targets.values()) - given[name] / targets[name])
+        given[part] += count
+        part_of[source] = part
+    parts = tuple(
+        Part(name, tuple(clip for clip in dataset.clips if part_of[clip.source] == name)) for name in (*sizes, PUBLIC)
+    )
+    empty = [part.name for part in parts if not part.clips]
+    if empty:
+        raise BundleError(f"no clips are left for {', '.join(empty)}: too few people or source videos. Ask for others.")
+    return parts
+
+
+def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:
+    """Yield a sentence for each part that is far from the requested size."""
+    for part in parts:
+        size = sizes.get(part.name, len(part.clips))
+        if abs(len(part.clips) - size) > TOLERANCE * size:
+            yield (
+                f"WARNING: {part.name} has {len(part.clips)} clips instead of {size}: all clips of a person or source "
+                "video stay together. Ask for another size, or add people."
+            )
+
+
+def _order(families: Mapping[str, Sequence[Clip]], main: int, seed: int) -> list[str]:
+    """Sort sources by mean label, shuffled among neighbours."""
+    draw = stream(seed, "split")
+    sources = sorted(families, key=lambda one: (float(np.mean([clip.labels[main] for clip in families[one]])), one))
+    shuffled: list[str] = []
+    for start in range(0, len(sources), NEIGHBOURS):
+        block = sources[start : start + NEIGHBOURS]
+        shuffled += [block[at] for at in draw.permutation(len(block))]
+    return shuffled

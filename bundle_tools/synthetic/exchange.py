@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
+from bundle_tools.synthetic.body import spells
+from bundle_tools.synthetic.canvas import REACH, SLOTS, Points
 from bundle_tools.synthetic.clip import DURATION_S, HEIGHT, WIDTH, ClipSpec, scene_of, script_of
-from bundle_tools.synthetic.drawing.acting import spells
-from bundle_tools.synthetic.drawing.canvas import Points
-from bundle_tools.synthetic.drawing.room import REACH, SLOTS
-from bundle_tools.synthetic.drawing.scene import in_picture
-from bundle_tools.synthetic.seeds import stream
+from bundle_tools.synthetic.person import stream
+from bundle_tools.synthetic.scene import in_picture
 
 FORMAT_VERSION = 2
 """Of ``exchanges.json``."""

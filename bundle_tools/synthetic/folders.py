@@ -16,17 +16,22 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.key_frames import write_key_frames
 from bundle_tools.phase_data.tables import by_clip, write_table, write_transcripts
-from bundle_tools.synthetic.clip import DURATION_S, encode, render, script_of
-from bundle_tools.synthetic.dataset import Member, plan, training_means
+from bundle_tools.synthetic.causes import as_entry, contributions
+from bundle_tools.synthetic.clip import COLUMNS, DURATION_S, ROWS, encode, occupied, render, script_of
+from bundle_tools.synthetic.dataset import (
+    DATA_VERSION,
+    PHASES,
+    Member,
+    input_settings,
+    plan,
+    readme,
+    reference_settings,
+    training_means,
+)
 from bundle_tools.synthetic.exchange import FORMAT_VERSION, exchange_of, parts_of
 from bundle_tools.synthetic.exchange import as_entry as as_exchange
-from bundle_tools.synthetic.masks import COLUMNS, ROWS, occupied
-from bundle_tools.synthetic.people.cast import groups_of
-from bundle_tools.synthetic.people.causes import as_entry, contributions
-from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS
-from bundle_tools.synthetic.people.telling import tell
-from bundle_tools.synthetic.seeds import stream
-from bundle_tools.synthetic.settings import DATA_VERSION, PHASES, input_settings, readme, reference_settings
+from bundle_tools.synthetic.person import MAIN_TARGET, TARGETS, groups_of, stream
+from bundle_tools.synthetic.script import tell
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished clips and of all clips."""

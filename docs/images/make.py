@@ -170,7 +170,7 @@ def _take_overview() -> None:
 def _take_jury() -> None:
     """Take a sheet in the middle of an item, and the result of four invented jurors, one of them careless."""
     sys.path.insert(0, str(ROOT))
-    from bundle_tools.challenge.jury.key import Item, read_key  # noqa: PLC0415 - only here
+    from bundle_tools.challenge.jury.criteria import Item, read_key  # noqa: PLC0415 - only here
     from tests.challenge.jury.juries import answers_of, honest, write_ratings  # noqa: PLC0415 - the path is known now
 
     runs = [OUT / "runs" / "jury" / Path(solution).name for solution in FINALISTS]

@@ -11,10 +11,20 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.coopetition.table import ALONE, lines, record
-from bundle_tools.challenge.coopetition.usefulness import SECOND, SHARED, usefulness, uses
-from bundle_tools.challenge.coopetition.works import Credit, Work, read_teams, read_works
+from bundle_tools.challenge.compare.field import Run
+from bundle_tools.challenge.coopetition import (
+    ALONE,
+    SECOND,
+    SHARED,
+    Credit,
+    Work,
+    lines,
+    read_teams,
+    read_works,
+    record,
+    usefulness,
+    uses,
+)
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from tests.challenge.jury.finalists import make_bundle, make_run

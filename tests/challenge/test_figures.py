@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.compare.bands import ABOVE
-from bundle_tools.challenge.coopetition.usefulness import PASSED_ON
+from bundle_tools.challenge.compare.table import ABOVE
+from bundle_tools.challenge.coopetition import PASSED_ON
 from bundle_tools.challenge.figures import pictures
 from bundle_tools.challenge.figures.blocks import BLOCKS
 from bundle_tools.challenge.figures.marks import FigureError

@@ -46,9 +46,9 @@ def test_what_must_not_be_known_is_not_imported(folder: str, foreign: tuple[str,
     assert known == set()
 
 
-def test_a_room_has_at_most_nine_doors() -> None:
-    rooms = [
-        path for top in ("ingestion_program", "scoring_program", "bundle_tools") for path in (ROOT / top).rglob("*/")
+def test_rooms_are_flat_and_their_modules_have_a_size() -> None:
+    modules = [
+        path for top in ("ingestion_program", "scoring_program", "bundle_tools") for path in (ROOT / top).rglob("*.py")
     ]
-    doors = {str(room.relative_to(ROOT)): len(list(room.glob("[a-z]*.py"))) for room in rooms}
-    assert {room: count for room, count in doors.items() if count > 9} == {}
+    assert {str(path) for path in modules if len(path.relative_to(ROOT).parts) > 5} == set()
+    assert {path.name: lines for path in modules if (lines := len(path.read_text("utf-8").splitlines())) > 420} == {}

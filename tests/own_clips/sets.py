@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from bundle_tools.own_clips.dataset import Clip, Dataset
-from bundle_tools.own_clips.files.places import Place
+from bundle_tools.own_clips.files import Place
 from bundle_tools.phase_data.settings import Challenge, Target
 
 CHALLENGE = Challenge(

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.own_clips.files.places import Place, read
-from bundle_tools.own_clips.files.scan import scan
-from bundle_tools.own_clips.files.tables import Table, read_table
+from bundle_tools.own_clips.files import Place, Table, read, read_table, scan
 from bundle_tools.own_clips.problems import Problems
 
 from .clips import make_zip

@@ -13,7 +13,7 @@ from bundle_tools.challenge.figures.pages import fill_pages
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.problems import Problems
-from bundle_tools.own_clips.sources.first_impressions.reader import FoundSet, read_first_impressions
+from bundle_tools.own_clips.sources.first_impressions import FoundSet, read_first_impressions
 from tests import ROOT
 
 from .clips import METADATA, make_clip, make_zip

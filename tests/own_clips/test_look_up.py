@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.own_clips.dataset import Clip, Part
-from bundle_tools.own_clips.files.places import Place
-from bundle_tools.own_clips.look_up import LookUp, look_up
+from bundle_tools.own_clips.dataset import Clip, LookUp, Part, look_up
+from bundle_tools.own_clips.files import Place
 from bundle_tools.phase_data.settings import Challenge, Target
 
 Labelled = tuple[tuple[str, float], ...]

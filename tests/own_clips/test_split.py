@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Clip, Dataset, Part
-from bundle_tools.own_clips.split import off_size, split_by_source
+from bundle_tools.own_clips.dataset import Clip, Dataset, Part, off_size, split_by_source
 
 from .sets import make_set
 

@@ -12,9 +12,8 @@ import yaml
 
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Clip, Dataset, Part
-from bundle_tools.own_clips.files.places import Place
-from bundle_tools.own_clips.split import split_by_source
+from bundle_tools.own_clips.dataset import Clip, Dataset, Part, split_by_source
+from bundle_tools.own_clips.files import Place
 from bundle_tools.own_clips.writing.clips import batches
 from bundle_tools.own_clips.writing.data import Options, Written, write
 from bundle_tools.own_clips.writing.names import Named

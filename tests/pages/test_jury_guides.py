@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.jury.key import read_key
+from bundle_tools.challenge.jury.criteria import read_key
 from bundle_tools.cli.main import main
 from tests import ROOT
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from bundle_tools.synthetic.clip import FRAMES, ClipSpec, scene_of, script_of
 from bundle_tools.synthetic.dataset import plan
 from bundle_tools.synthetic.exchange import with_others
-from bundle_tools.synthetic.people.script import write_script
-from bundle_tools.synthetic.people.voice import RATE, speak
+from bundle_tools.synthetic.script import RATE, speak, write_script
 from tests.solutions.conftest import Solution
 
 SIGNS = {"mouth_curve": 1, "gaze_white": -1, "sweep": 1, "tilt": -1, "eye_white": 1, "face_size": 1}

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import pytest
 
-from bundle_tools.synthetic.drawing import scene
+from bundle_tools.synthetic import scene
 
 
 @pytest.fixture(scope="session", autouse=True)

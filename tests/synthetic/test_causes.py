@@ -7,10 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.synthetic.people.causes import choose_edits, contributions, occupancy_hex, shapley
-from bundle_tools.synthetic.people.cues import CAUSAL, CUE_NAMES, NEUTRAL, Cues
-from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS, LabelRule, rule_of
-from bundle_tools.synthetic.seeds import stream
+from bundle_tools.synthetic.causes import choose_edits, contributions, occupancy_hex, shapley
+from bundle_tools.synthetic.person import (
+    CAUSAL,
+    CUE_NAMES,
+    MAIN_TARGET,
+    NEUTRAL,
+    TARGETS,
+    Cues,
+    LabelRule,
+    rule_of,
+    stream,
+)
 from tests.synthetic.test_cues import INTENSITIES
 
 RULES = st.builds(rule_of, st.sampled_from(("practice", "final")), st.integers(0, 1000))

@@ -8,10 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.cli.data.data import SPLITS as OFFERED
-from bundle_tools.synthetic.people.cues import CAUSAL, CUE_NAMES, NEUTRAL, WORD_STEPS, Cues
-from bundle_tools.synthetic.people.draws import SPLITS, draw_set
-from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS, rule_of
-from bundle_tools.synthetic.seeds import opaque_id
+from bundle_tools.synthetic.causes import SPLITS, draw_set
+from bundle_tools.synthetic.person import (
+    CAUSAL,
+    CUE_NAMES,
+    MAIN_TARGET,
+    NEUTRAL,
+    TARGETS,
+    WORD_STEPS,
+    Cues,
+    opaque_id,
+    rule_of,
+)
 
 INTENSITIES = st.builds(Cues, **{name: st.floats(0, 1) for name in CUE_NAMES})
 RULE = rule_of("training", 1)

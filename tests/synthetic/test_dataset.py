@@ -12,13 +12,10 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.clip import FRAMES, ClipSpec, render
-from bundle_tools.synthetic.dataset import plan, training_means
-from bundle_tools.synthetic.encode import CLIP_BYTES
+from bundle_tools.synthetic.clip import CLIP_BYTES, FRAMES, ClipSpec, render
+from bundle_tools.synthetic.dataset import input_settings, plan, reference_settings, training_means
 from bundle_tools.synthetic.folders import COMMITTED, write_phase, write_training
-from bundle_tools.synthetic.people.cast import groups_of
-from bundle_tools.synthetic.people.labels import TARGETS
-from bundle_tools.synthetic.settings import input_settings, reference_settings
+from bundle_tools.synthetic.person import TARGETS, groups_of
 from tests import ROOT
 from tests.stills import hold_pictures
 

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bundle_tools.synthetic.body import spells
 from bundle_tools.synthetic.clip import DURATION_S, FRAMES, HEIGHT, WIDTH, render, scene_of
 from bundle_tools.synthetic.dataset import Member, plan
-from bundle_tools.synthetic.drawing.acting import spells
 from bundle_tools.synthetic.exchange import Part, as_entry, exchange_of, parts_of, with_others
-from bundle_tools.synthetic.people.cues import WORD_STEPS
-from bundle_tools.synthetic.people.script import ADJECTIVES, write_script
-from bundle_tools.synthetic.people.voice import RATE
+from bundle_tools.synthetic.person import WORD_STEPS
+from bundle_tools.synthetic.script import ADJECTIVES, RATE, write_script
 
 CLIPS = plan("practice", clips=6, seed=31)
 

@@ -10,10 +10,18 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_predict
 
 from bundle_tools.synthetic.dataset import Member, plan
-from bundle_tools.synthetic.people.cast import COLLARS, HAIR_STYLES
-from bundle_tools.synthetic.people.cues import CAUSAL, CUE_NAMES, NEUTRAL, Cues
-from bundle_tools.synthetic.people.labels import TARGETS, LabelRule, rule_of
-from bundle_tools.synthetic.seeds import stream
+from bundle_tools.synthetic.person import (
+    CAUSAL,
+    COLLARS,
+    CUE_NAMES,
+    HAIR_STYLES,
+    NEUTRAL,
+    TARGETS,
+    Cues,
+    LabelRule,
+    rule_of,
+    stream,
+)
 from tests.synthetic.test_cues import INTENSITIES
 
 Matrix = NDArray[np.float64]

@@ -8,12 +8,10 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from bundle_tools.synthetic.clip import ClipSpec, scene_of
+from bundle_tools.synthetic.clip import COLUMNS, PLACED, ROWS, ClipSpec, occupied, scene_of
 from bundle_tools.synthetic.dataset import Member, plan
 from bundle_tools.synthetic.folders import COMMITTED
-from bundle_tools.synthetic.masks import COLUMNS, PLACED, ROWS, occupied
-from bundle_tools.synthetic.people.cues import NEUTRAL
-from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS
+from bundle_tools.synthetic.person import MAIN_TARGET, NEUTRAL, TARGETS
 from tests import ROOT
 from tests.stills import hold_pictures
 

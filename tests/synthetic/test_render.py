@@ -11,15 +11,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic import clip
-from bundle_tools.synthetic.clip import FPS, FRAMES, ClipSpec, Rendering, encode, render, scene_of
+from bundle_tools.synthetic import clip, scene
+from bundle_tools.synthetic.body import draw_body, draw_hand
+from bundle_tools.synthetic.clip import (
+    CLIP_BYTES,
+    FPS,
+    FRAMES,
+    ClipSpec,
+    Rendering,
+    encode,
+    encode_together,
+    render,
+    scene_of,
+)
 from bundle_tools.synthetic.dataset import plan
-from bundle_tools.synthetic.drawing import scene
-from bundle_tools.synthetic.drawing.body import draw_body, draw_hand
-from bundle_tools.synthetic.encode import CLIP_BYTES, encode_together
-from bundle_tools.synthetic.people.cues import CUE_NAMES
-from bundle_tools.synthetic.people.script import write_script
-from bundle_tools.synthetic.people.voice import speak
+from bundle_tools.synthetic.person import CUE_NAMES
+from bundle_tools.synthetic.script import speak, write_script
 from tests.stills import hold_pictures
 
 MOMENTS = (12, 37, 62, 87, 112)  # the middle of every second: what happens, happens in one of them

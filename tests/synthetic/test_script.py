@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.synthetic.people.cues import WORD_STEPS
-from bundle_tools.synthetic.people.script import ADJECTIVES, FASTEST, GAPS, SLOWEST, write_script
+from bundle_tools.synthetic.person import WORD_STEPS
+from bundle_tools.synthetic.script import ADJECTIVES, FASTEST, GAPS, SLOWEST, write_script
 
 SEEDS = st.integers(0, 2**62)
 STEPS = st.integers(0, WORD_STEPS).map(lambda step: step / WORD_STEPS)

@@ -5,10 +5,8 @@ from itertools import product
 import pytest
 
 from bundle_tools.phase_data.settings import VOCABULARY
-from bundle_tools.synthetic.people.cues import CAUSAL, CUE_NAMES, NEUTRAL, Cues
-from bundle_tools.synthetic.people.labels import TARGETS
-from bundle_tools.synthetic.people.telling import paraphrases, tell
-from bundle_tools.synthetic.seeds import stream
+from bundle_tools.synthetic.person import CAUSAL, CUE_NAMES, NEUTRAL, TARGETS, Cues, stream
+from bundle_tools.synthetic.script import paraphrases, tell
 from score.text import Vocabulary, parse_claims
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.compare.field import find_runs
 from bundle_tools.challenge.figures.pages import fill_pages
 from bundle_tools.challenge.reading.tables import read_settings
 from bundle_tools.challenge.scoring_program import use_scoring_program

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.compare.bands import ABOVE
-from bundle_tools.challenge.coopetition.usefulness import PASSED_ON
+from bundle_tools.challenge.compare.table import ABOVE
+from bundle_tools.challenge.coopetition import PASSED_ON
 from bundle_tools.challenge.enough_clips import points_apart
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase

@@ -1,14 +1,154 @@
-"""All answers of a jury as arrays, and which jurors count."""
+"""The files that jurors send back: read strictly, reporting all problems of all files at once."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.jury.answers import Answers
-from bundle_tools.challenge.jury.criteria import Rules
-from bundle_tools.challenge.jury.key import Key
+from bundle_tools.challenge.jury.criteria import Item, Key, Rules
+from bundle_tools.errors import BundleError
+
+FORMAT_VERSION = 1
+EFFECTS = ("lower", "same", "higher")
+LARGEST_FILE = 20 * 2**20
+LONGEST_REMARK = 4000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One juror's answer about one item."""
+
+    effect: str
+    """Guess how the score changes without the cue; empty if not asked or not answered."""
+    ratings: tuple[int, ...] | None
+    """In the order of the criteria; None if the juror cannot judge."""
+    remark: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One juror's file."""
+
+    juror: int
+    """From 1."""
+    items: dict[str, Answer]
+    """By item id, without unanswered items."""
+
+
+def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool = False) -> list[Answers]:
+    """Read the files of all jurors.
+
+    `paths`: at least one file, as a sheet exports it.
+    `rules`: the same as when the sheets were made.
+    `partial`: whether sheets may have items without an answer.
+    Returns answers by the number of the juror.
+    Raises BundleError with every mistake of all files.
+    """
+    if rules.sha256 != key.rules_sha256:
+        raise BundleError("The rules have changed since the sheets were made. Give --rules the earlier file.")
+    problems: list[str] = []
+    read: dict[int, tuple[Path, Answers]] = {}
+    for path in paths:
+        answers = _file(path, key, rules, problems, partial=partial)
+        if answers is None:
+            continue
+        if answers.juror in read:
+            other = read[answers.juror][0]
+            problems.append(f"{path}: juror {answers.juror} again, who is already in {other}. Leave one of them out.")
+        else:
+            read[answers.juror] = path, answers
+    if problems:
+        raise BundleError("The ratings have mistakes:\n  " + "\n  ".join(problems))
+    return [read[number][1] for number in sorted(read)]
+
+
+def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: bool) -> Answers | None:
+    again = "Ask the juror to open the sheet and to save the ratings once more."
+    if not path.is_file():  # reading a pipe would never end
+        problems.append(f"{path}: no such file.")
+        return None
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            problems.append(f"{path}: too large to be ratings. {again}")
+            return None
+        outer = json.loads(path.read_text("utf-8-sig"))
+        payload = outer["payload"]
+        content: dict[str, Any] = json.loads(payload)
+        given = content["answers"]
+        stated = outer["format_version"], outer["sha256"], content["sheet"], content["design"]
+    except OSError as error:
+        problems.append(f"{path}: cannot be read ({error.strerror}).")
+        return None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        problems.append(f"{path}: expected a file of ratings; it is cut off, or a different file. {again}")
+        return None
+    version, digest, sheet, design = stated
+    if version != FORMAT_VERSION:
+        problems.append(
+            f"{path}: format_version {version!r:.40}, expected {FORMAT_VERSION}. Make all sheets with the same release."
+        )
+    elif digest != hashlib.sha256(payload.encode("utf-8", "replace")).hexdigest():
+        problems.append(f"{path}: the checksum does not match, so the file was changed after it was saved. {again}")
+    elif sheet not in key.sheets or design != key.design:
+        problems.append(
+            f"{path}: belongs to another jury than this key. Sheets and key must come from the same `bundle jury make`."
+        )
+    elif not isinstance(given, dict):
+        problems.append(f"{path}: expected answers by item. {again}")
+    else:
+        return _answers(path, key.sheets.index(sheet) + 1, given, key, rules, problems, partial=partial)
+    return None
+
+
+def _answers(
+    path: Path, juror: int, given: dict[str, Any], key: Key, rules: Rules, problems: list[str], *, partial: bool
+) -> Answers | None:
+    items = {item.item_id: item for item in key.items}
+    read, wrong, open_ = {}, [], 0
+    for item_id, item in items.items():
+        entry = given.get(item_id)
+        answer = _answer(entry, item, rules) if isinstance(entry, dict) else None
+        if isinstance(answer, Answer):
+            read[item_id] = answer
+        elif answer is None or answer == "unfinished":
+            open_ += 1
+        else:
+            wrong.append(f"item {item_id}: {answer}")
+    wrong += [f"item {item_id[:20]}: not on any sheet" for item_id in sorted(set(given) - set(items))]
+    if open_ and not partial:
+        wrong.append(f"{open_} of {len(items)} items have no answer; let the juror finish, or use --partial")
+    problems += [f"{path}: {text}" for text in wrong]
+    return None if wrong else Answers(juror, read)
+
+
+def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
+    """Read one answer, or return a text with the problem; `unfinished` means that it is missing."""
+    effect, ratings = entry.get("effect") or "", entry.get("ratings")
+    remark = entry.get("remark") or ""
+    if isinstance(remark, str):  # JSON can contain a lone surrogate, but a UTF-8 file cannot
+        remark = remark.encode("utf-8", "replace").decode("utf-8")
+    passed = entry.get("cannot_judge") is True
+    if effect not in ("", *EFFECTS) or (effect and not item.effect):
+        return f"effect: expected one of {', '.join(EFFECTS)}, where it is asked"
+    if not isinstance(remark, str) or len(remark) > LONGEST_REMARK:
+        return f"remark: expected a text of up to {LONGEST_REMARK} characters"
+    if passed:
+        return Answer(effect, None, remark)
+    if not isinstance(ratings, dict) or not set(ratings) <= {criterion.name for criterion in rules.criteria}:
+        return "ratings: expected one per criterion"
+    values = [ratings.get(criterion.name) for criterion in rules.criteria]
+    given = [value for value in values if value is not None]
+    if any(type(value) is not int or not rules.lowest <= value <= rules.highest for value in given):
+        return f"ratings: expected whole numbers from {rules.lowest} to {rules.highest}"
+    if len(given) < len(values) or bool(effect) != bool(item.effect):
+        return "unfinished"
+    return Answer(effect, tuple(given), remark)
+
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.jury.answers import Answers
-from bundle_tools.challenge.jury.criteria import Rules
-from bundle_tools.challenge.jury.key import Key
-from bundle_tools.challenge.jury.panel import Panel
+from bundle_tools.challenge.jury.criteria import Key, Rules
+from bundle_tools.challenge.jury.panel import Answers, Panel
 from bundle_tools.challenge.jury.result import Result
 from bundle_tools.challenge.pages import number, render
 

@@ -11,13 +11,12 @@ from bundle_tools.codabench.rules import clock
 from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.bundle.make import add_bundle
-from bundle_tools.own_clips.look_up import look_up_table
+from bundle_tools.own_clips.dataset import look_up_table, off_size, split_by_source
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.challenge import Description, read_description
-from bundle_tools.own_clips.sources.first_impressions import facts
-from bundle_tools.own_clips.sources.first_impressions.reader import read_first_impressions
+from bundle_tools.own_clips.sources.first_impressions import NOTES as RELEASE_NOTES
+from bundle_tools.own_clips.sources.first_impressions import OLD_TARGETS, STABILITY, read_first_impressions
 from bundle_tools.own_clips.sources.folder import Sources, read_folder
-from bundle_tools.own_clips.split import off_size, split_by_source
 from bundle_tools.own_clips.writing.data import Options, write
 from bundle_tools.own_clips.writing.observations import annotate, summary
 from bundle_tools.own_clips.writing.stage import Stage
@@ -213,10 +212,10 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         arguments.reencode,
         arguments.time_limit,
         arguments.rank_by,
-        old_targets=facts.OLD_TARGETS if arguments.results else None,
+        old_targets=OLD_TARGETS if arguments.results else None,
     )
     with progress_bar("clips") as progress:
-        written = write(dataset, parts, stage, options, notes=facts.NOTES, workers=workers(), progress=progress)
+        written = write(dataset, parts, stage, options, notes=RELEASE_NOTES, workers=workers(), progress=progress)
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} videos.")
     _say_encoded(written.encoded)
@@ -228,7 +227,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         say("The official split has videos in several parts: compare with the look-up, and do not rank by it.")
     for line in off_size(parts, sizes):
         say(line)
-    say(facts.STABILITY.strip())
+    say(STABILITY.strip())
     say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into the bundle; keep private/.")
     return 0
 

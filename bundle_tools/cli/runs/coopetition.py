@@ -5,9 +5,8 @@ import json
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.runs import expand, find_runs
-from bundle_tools.challenge.coopetition.table import lines, record
-from bundle_tools.challenge.coopetition.works import read_teams, read_works
+from bundle_tools.challenge.compare.field import expand, find_runs
+from bundle_tools.challenge.coopetition import lines, read_teams, read_works, record
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root, load

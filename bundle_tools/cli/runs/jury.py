@@ -6,11 +6,9 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.runs import find_runs
-from bundle_tools.challenge.jury.answers import read_answers
-from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules
-from bundle_tools.challenge.jury.key import read_key
-from bundle_tools.challenge.jury.panel import gather
+from bundle_tools.challenge.compare.field import find_runs
+from bundle_tools.challenge.jury.criteria import DEFAULT, read_key, read_rules
+from bundle_tools.challenge.jury.panel import gather, read_answers
 from bundle_tools.challenge.jury.publish import lines, ratings_table, record, reference, result_page
 from bundle_tools.challenge.jury.result import evaluate
 from bundle_tools.challenge.pages.writing import write_whole
@@ -71,7 +69,7 @@ def _make(arguments: argparse.Namespace) -> int:
         runs = find_runs(arguments.runs, scratch)
         phase = _phase(competition, sorted({run.task for run in runs}))
         use_scoring_program(phase, scratch)
-        from bundle_tools.challenge.jury.sheets.make import make_jury  # noqa: PLC0415 - imports that program
+        from bundle_tools.challenge.jury.make import make_jury  # noqa: PLC0415 - imports that program
 
         made = make_jury(
             phase, runs, arguments.out,

@@ -9,9 +9,7 @@ from pathlib import Path, PurePosixPath
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Clip, Dataset
-from bundle_tools.own_clips.files.places import Place
-from bundle_tools.own_clips.files.scan import by_name, scan
-from bundle_tools.own_clips.files.tables import Table, read_table
+from bundle_tools.own_clips.files import Place, Table, by_name, read_table, scan
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.challenge import Description, target_of
 from bundle_tools.phase_data.settings import Challenge, Target

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bundle_tools.console import Progress
-from bundle_tools.own_clips.files.places import read
-from bundle_tools.own_clips.files.scan import scan
+from bundle_tools.own_clips.files import read, scan
 from bundle_tools.own_clips.problems import Problems
 
 SOURCE, LICENCE = "MM-OCEAN (github.com/kkkcx/MM-OCEAN)", "CC BY-NC-SA 4.0"

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bundle_tools.console import Progress
-from bundle_tools.own_clips.files.places import read
+from bundle_tools.own_clips.files import read
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.writing.media import Facts, Unusable, clean
 from bundle_tools.own_clips.writing.names import Named

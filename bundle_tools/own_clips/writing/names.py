@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Clip, Part
-from bundle_tools.synthetic.seeds import opaque_id
+from bundle_tools.synthetic.person import opaque_id
 
 
 @dataclass(frozen=True)

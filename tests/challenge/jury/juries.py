@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bundle_tools.challenge.jury.criteria import read_rules
-from bundle_tools.challenge.jury.key import Item, Key, Team
+from bundle_tools.challenge.jury.criteria import Item, Key, Team, read_rules
 
 RULES = read_rules()
 LETTERS = "ABCD"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import friedmanchisquare
 
-from bundle_tools.challenge.jury.agreement import (
+from bundle_tools.challenge.jury.result import (
     bradley_terry,
     comparisons,
     intraclass_correlation,

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from bundle_tools.challenge.jury.answers import read_answers
-from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules
-from bundle_tools.challenge.jury.key import read_key, write_key
+from bundle_tools.challenge.jury.criteria import DEFAULT, read_key, read_rules, write_key
+from bundle_tools.challenge.jury.panel import read_answers
 from bundle_tools.errors import BundleError
 from tests.challenge.jury.juries import RULES, answers_of, honest, make_key, write_ratings
 

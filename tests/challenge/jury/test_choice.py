@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.challenge.jury.sheets.choice import balance_of, choose_clips
-from bundle_tools.challenge.jury.sheets.finalists import Final, Finalist
+from bundle_tools.challenge.jury.design import Final, Finalist, balance_of, choose_clips
 from score.read.answers import NO_EXPLANATION, Explanation
 from score.read.known import NOTHING_KNOWN
 from score.read.outcomes import Outcomes

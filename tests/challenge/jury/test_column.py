@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.jury.key import Item, Key, read_key
+from bundle_tools.challenge.jury.criteria import Item, Key, read_key
 from bundle_tools.cli.main import main
 from score.errors import OrganiserError
 from score.pipeline import main as score

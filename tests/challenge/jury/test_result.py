@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bundle_tools.challenge.jury.answers import Answers, read_answers
-from bundle_tools.challenge.jury.key import Item, Key
-from bundle_tools.challenge.jury.panel import gather
+from bundle_tools.challenge.jury.criteria import Item, Key
+from bundle_tools.challenge.jury.panel import Answers, gather, read_answers
 from bundle_tools.challenge.jury.publish import notes
 from bundle_tools.challenge.jury.result import Result, evaluate, resampled_effects, standardised, team_effects
 from bundle_tools.errors import BundleError

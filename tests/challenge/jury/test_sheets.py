@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import av
 import pytest
 
-from bundle_tools.challenge.jury.answers import read_answers
-from bundle_tools.challenge.jury.key import Key, read_key
-from bundle_tools.challenge.jury.sheets.video import LARGEST_SIDE, for_browser
+from bundle_tools.challenge.jury.criteria import Key, read_key
+from bundle_tools.challenge.jury.make import LARGEST_SIDE, for_browser
+from bundle_tools.challenge.jury.panel import read_answers
 from bundle_tools.cli.main import main
 from tests import there
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
@@ -129,7 +129,7 @@ def test_missing_explanations_are_named(jury: Path, key: Key) -> None:
 def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = write_clip(tmp_path / "plain.mp4", 12, Format(width=64, height=48))
     assert for_browser(plain) == plain.read_bytes()
-    monkeypatch.setattr("bundle_tools.challenge.jury.sheets.video._STAYS_BITS", 1_000)
+    monkeypatch.setattr("bundle_tools.challenge.jury.make._STAYS_BITS", 1_000)
     assert for_browser(plain) != plain.read_bytes()  # too large for a sheet with many
     odd = write_clip(tmp_path / "odd.mkv", 12, Format(width=900, height=506, codec="mpeg4"))
     (tmp_path / "made.mp4").write_bytes(for_browser(odd))

@@ -7,15 +7,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.drawing.acting import Performance
-from bundle_tools.synthetic.drawing.body import HAND_OUTLINE, NECK_Y, draw_body, draw_hand
-from bundle_tools.synthetic.drawing.canvas import Layer, Points, from_hsv
-from bundle_tools.synthetic.drawing.face import EYES_BOX, MOUTH_BOX, draw_back_hair, draw_expression, draw_head
-from bundle_tools.synthetic.drawing.logo import Logo
-from bundle_tools.synthetic.drawing.room import Thing, draw_room
-from bundle_tools.synthetic.people.cast import Cast
-from bundle_tools.synthetic.people.cues import Cues
-from bundle_tools.synthetic.seeds import stream
+from bundle_tools.synthetic.body import HAND_OUTLINE, NECK_Y, Performance, draw_body, draw_hand
+from bundle_tools.synthetic.canvas import Layer, Logo, Points, Thing, draw_room, from_hsv
+from bundle_tools.synthetic.face import EYES_BOX, MOUTH_BOX, draw_back_hair, draw_expression, draw_head
+from bundle_tools.synthetic.person import Cast, Cues, stream
 
 WIDTH, HEIGHT = 640, 360
 

@@ -1,17 +1,176 @@
-"""Find files in a folder and in all archives below it, and report everything wrong with those archives."""
+"""Find the clips and tables of a folder, wherever they lie."""
 
+import csv
 import io
+import math
+import shutil
 import struct
 import zipfile
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import IO
+from tempfile import SpooledTemporaryFile
+from typing import IO, cast
 
 from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.console import Progress
-from bundle_tools.own_clips.files.places import Place, base_name, copied_out, reason_of
 from bundle_tools.own_clips.problems import Problems
+
+SEPARATORS = (",", ";", "\t", "|")
+SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a header."""
+
+    columns: tuple[str, ...]
+    """Distinct names of the columns."""
+    rows: tuple[tuple[int, dict[str, str]], ...]
+    """Line number of each row, and its cells by column."""
+    separator: str
+
+    def number(self, text: str) -> float:
+        """Parse a number, also with a decimal comma unless commas separate cells; NaN if it is not a number."""
+        if self.separator != "," and text.count(",") == 1 and "." not in text:
+            text = text.replace(",", ".")
+        try:
+            value = float(text) if text.isascii() and "_" not in text else math.nan
+        except ValueError:
+            return math.nan
+        return value if math.isfinite(value) else math.nan
+
+
+def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequence[str] = ()) -> Table | None:
+    """Read a table; its separator is the one that gives the header the most columns.
+
+    Returns None if the table as a whole is unusable; rows with too few or too many cells are left out.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        problems.add("tables that are not UTF-8", f"{name} (byte {error.start})", fix="Save them as CSV in UTF-8.")
+        return None
+    separator = max(SEPARATORS, key=text.partition("\n")[0].count)
+    try:
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        rows = [(lines.line_num, [cell.strip() for cell in row]) for row in lines if any(map(str.strip, row))]
+    except csv.Error as error:
+        problems.add("tables with broken quotes", f"{name} ({error})", fix="Correct them.")
+        return None
+    if not rows:
+        problems.add("empty tables", name, fix="Fill them.")
+        return None
+    columns = tuple(rows[0][1])
+    missing = [column for column in wanted if column not in columns]
+    if missing or len(set(columns)) < len(columns):
+        found = ", ".join(columns[:SHOWN])
+        what = f"columns {', '.join(missing)} missing" if missing else "a column twice"
+        problems.add("tables with other columns", f"{name} ({what}; found {found})", fix="Correct the header.")
+        return None
+    uneven = [f"{name}:{line}" for line, row in rows[1:] if len(row) != len(columns)]
+    fix = f"Give every row {len(columns)} cells, with quotes around text that holds the separator."
+    problems.add("rows with more or fewer cells than the header", *uneven, fix=fix)
+    good = [(line, dict(zip(columns, row, strict=True))) for line, row in rows[1:] if len(row) == len(columns)]
+    return Table(columns, tuple(good), separator)
+
+
+IN_MEMORY = 1 << 28
+"""Largest copy of an archive that is kept in memory, bytes."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one file is."""
+
+    path: Path
+    """The file on disk, or the outermost archive that holds it."""
+    inside: tuple[str, ...] = ()
+    """Names inside archives, outermost first; empty for a file on disk."""
+    size: int = 0
+    """Size of the file, bytes."""
+    order: int = 0
+    """Its rank in reading order."""
+    keys: tuple[bytes, ...] = field(default=(), repr=False)
+    """Password of each level of `inside`; empty for levels without one."""
+
+    def __str__(self) -> str:
+        return " > ".join((self.path.name, *self.inside))
+
+    @property
+    def name(self) -> str:
+        """Name of the file without folders."""
+        return base_name(self.inside[-1]) if self.inside else self.path.name
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether its archive is inside another one and must be copied out first."""
+        return len(self.inside) > 1
+
+    @property
+    def container(self) -> tuple[Path, tuple[str, ...]]:
+        """The archive or folder that must be open to read it."""
+        return (self.path, self.inside[:-1]) if self.inside else (self.path.parent, ())
+
+
+def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytes | str]]:
+    """Read files in turn; consecutive files in one archive share an open archive.
+
+    Yields the file, or a sentence about why it cannot be read.
+    """
+    with ExitStack() as stack:
+        container: tuple[Path, tuple[str, ...]] | None = None
+        archive: zipfile.ZipFile | None = None
+        for place in places:
+            try:
+                if place.inside and (archive is None or place.container != container):
+                    stack.close()
+                    archive, container = None, place.container
+                    archive = _open(place, stack)
+                yield place, _content(place, archive)
+            except UNREADABLE as error:
+                yield place, reason_of(error)
+
+
+def read_one(place: Place) -> bytes | str:
+    """Read one file, or say why it cannot be read."""
+    return next(content for _, content in read([place]))
+
+
+def _content(place: Place, archive: zipfile.ZipFile | None) -> bytes:
+    if archive is not None and place.inside:
+        return archive.read(place.inside[-1], pwd=place.keys[-1] or None)
+    return place.path.read_bytes()
+
+
+def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:
+    """Open the archive that holds a file, through the archives around it."""
+    opened = stack.enter_context(zipfile.ZipFile(place.path))
+    for name, key in zip(place.inside[:-1], place.keys[:-1], strict=True):
+        inner = stack.enter_context(copied_out(opened, opened.getinfo(name), key))
+        opened = stack.enter_context(zipfile.ZipFile(inner))
+    return opened
+
+
+@contextmanager
+def copied_out(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> Iterator[IO[bytes]]:
+    """Copy a nested archive, since inside the outer one it could only be read sequentially."""
+    with SpooledTemporaryFile(IN_MEMORY) as copy:
+        with opened.open(info, pwd=key or None) as member:
+            shutil.copyfileobj(member, copy)
+        yield cast(IO[bytes], copy)
+
+
+def base_name(name: str) -> str:
+    """Return the last part of a name in an archive."""
+    return PurePosixPath(name.replace("\\", "/")).name
+
+
+def reason_of(error: Exception) -> str:
+    """Say briefly why something cannot be read."""
+    return f"{type(error).__name__}: {error}"[:200]
+
 
 DEEPEST = 4
 LARGEST_FILE = 1 << 30

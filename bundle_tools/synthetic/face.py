@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from bundle_tools.synthetic.drawing.canvas import Canvas, Layer, Mask, Points, ellipse, mirror, smooth, tint
-from bundle_tools.synthetic.people.cast import Cast
+from bundle_tools.synthetic.canvas import Canvas, Layer, Mask, Points, ellipse, mirror, smooth, tint
+from bundle_tools.synthetic.person import Cast
 
 HEAD_BOX = (-1.35, -1.6, 1.35, 1.5)
 HAIR_BOX = (-1.75, -2.1, 1.75, 2.5)

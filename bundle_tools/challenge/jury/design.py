@@ -1,0 +1,342 @@
+"""The design of a jury: finalists, chosen clips, and which juror sees what in which order."""
+
+import csv
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.challenge.compare.field import Run, score_field
+from bundle_tools.challenge.compare.judgement import judge
+from bundle_tools.challenge.jury.criteria import Item, Key, Rules, Team
+from bundle_tools.challenge.scoring_program import scoring_input, unpacked, use_scoring_program
+from bundle_tools.codabench.competition import Phase
+from bundle_tools.errors import BundleError
+from score.axes.effects import measure_effects
+from score.pipeline import prepare
+from score.read.outcomes import Outcomes
+from score.settings import Settings
+from score.text import parse_claims
+from score.text.reading import vocabulary_of
+
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """One run, ready to be shown."""
+
+    name: str
+    total: float
+    """Measured explanation score, 0 to 100."""
+    band: int
+    """Among the finalists, 1 for the best."""
+    rated_sha256: str
+    """SHA-256 of its explanations and their submission, by which scoring finds the rating."""
+    folder: Path
+    """Results of ingestion, where the pictures are."""
+    outcomes: Outcomes
+
+
+@dataclass(frozen=True)
+class Final:
+    """The input of a jury."""
+
+    settings: Settings
+    finalists: tuple[Finalist, ...]
+    """In the order given."""
+    clips: dict[str, Path]
+    """Video file by clip id."""
+
+    @property
+    def clip_ids(self) -> tuple[str, ...]:
+        """Clips of the reference, ascending."""
+        return self.finalists[0].outcomes.clip_ids
+
+    @property
+    def main(self) -> int:
+        """Index of the main target."""
+        return self.settings.names.index(self.settings.main_target)
+
+
+def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
+    """Read, check and score the finalists' results.
+
+    `runs`: at least two, of this phase. Raises BundleError if the phase lacks something, if there are fewer than two
+    runs, or with every run that cannot be judged.
+    """
+    if len(runs) < 2:
+        raise BundleError("Expected at least two runs to compare, found one.")
+    rows = {row.name: row for row in judge(score_field(phase, runs, RESAMPLES, scratch))}
+    reference = use_scoring_program(phase, scratch)
+    prepared = [
+        prepare(scoring_input(scratch / f"jury-{number}", reference, run.folder)) for number, run in enumerate(runs)
+    ]
+    said = [one.results.folder.hashes["explanations.jsonl"] for one in prepared]
+    same = [run.name for run, digest in zip(runs, said, strict=True) if said.count(digest) > 1]
+    if same:
+        raise BundleError(f"{', '.join(same)}: the same explanations. Keep only one of them.")
+    finalists = tuple(
+        Finalist(run.name, rows[run.name].total, rows[run.name].band, one.results.rated_as, run.folder, one.outcomes)
+        for run, one in zip(runs, prepared, strict=True)
+    )
+    folder = unpacked(phase.task.input_data, scratch / "input")
+    if folder is None:
+        raise BundleError("The phase has no input data.")
+    return Final(prepared[0].settings, finalists, _clips(folder))
+
+
+def _clips(folder: Path) -> dict[str, Path]:
+    """Find the video of every clip."""
+    path = folder / "clips.csv"
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            found = {row["clip_id"]: folder / row["file"] for row in csv.DictReader(file)}
+    except (OSError, KeyError, ValueError) as error:
+        raise BundleError(f"{path}: cannot be used ({type(error).__name__}). Run `bundle check`.") from error
+    missing = sorted(clip_id for clip_id, video in found.items() if not video.is_file())
+    if missing:
+        raise BundleError(f"{folder}: no video of {', '.join(missing[:10])}. Run `bundle check`.")
+    return found
+
+
+LEVELS = 5
+DIFFERENT = 2
+"""Number of clips chosen because the finalists' predictions differ most."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How evenly the chosen clips are spread."""
+
+    levels: tuple[int, ...]
+    """Clips in each fifth of the main target's labels, the lowest first."""
+    groups: Mapping[str, Mapping[str, int]]
+    """Number of clips by attribute, such as age, and group; empty if the phase names no groups."""
+
+
+def choose_clips(final: Final, count: int, seed: str) -> list[str]:
+    """Choose clips by true values and groups, which jurors do not see.
+
+    Fifths of the main target's labels are filled in turn. If there is a choice, clips that every finalist explained
+    come first, then those whose groups (`groups.csv` of the phase) are rarest so far; the rest is random.
+
+    `count`: number of clips wanted, at least 2.
+    `seed`: any text; the same text gives the same clips.
+    Returns clip ids in the order for the first juror; fewer than wanted if the phase has fewer people.
+    Raises BundleError if no two clips can be shown.
+    """
+    luck = random.Random(f"{seed}: clips")  # noqa: S311 - for fairness, not for secrecy
+    outcomes, ids = final.finalists[0].outcomes, final.clip_ids
+    level, groups = _levels(final), _groups(final)
+    person = dict(zip(ids, outcomes.sources.tolist(), strict=True))
+    explained = {
+        clip_id: sum(one.outcomes.explanations[at].text_ok for one in final.finalists) for at, clip_id in enumerate(ids)
+    }
+    usable = [clip_id for clip_id in ids if explained[clip_id] > 1]
+    luck.shuffle(usable)
+    predicted = np.stack([one.outcomes.prediction[:, final.main] for one in final.finalists])
+    differing = sorted(usable, key=lambda clip_id: -np.nanstd(predicted[:, ids.index(clip_id)]))
+    chosen: list[str] = []
+    persons: set[int] = set()
+    seen: Counter[tuple[str, str]] = Counter()
+
+    def take(clip_id: str) -> None:
+        chosen.append(clip_id)
+        persons.add(person[clip_id])
+        seen.update(groups[clip_id])
+
+    def rarity(clip_id: str) -> tuple[int, int]:
+        return -explained[clip_id], sum(seen[group] for group in groups[clip_id])
+
+    for clip_id in differing:
+        if len(chosen) < min(DIFFERENT, count) and person[clip_id] not in persons:
+            take(clip_id)
+    while len(chosen) < count:
+        filled = Counter(level[clip_id] for clip_id in chosen)
+        left = [clip_id for clip_id in usable if person[clip_id] not in persons]
+        if not left:
+            break
+        emptiest = min({level[clip_id] for clip_id in left}, key=lambda one: (filled[one], one))
+        take(min((clip_id for clip_id in left if level[clip_id] == emptiest), key=rarity))
+    if len(chosen) < 2:
+        raise BundleError("Expected at least two clips, of two people, that two finalists explained.")
+    luck.shuffle(chosen)
+    return chosen
+
+
+def balance_of(final: Final, chosen: Sequence[str]) -> Balance:
+    """Count chosen clips by level of the main target, and by group of each attribute that the phase names."""
+    level, groups = _levels(final), _groups(final)
+    seen = Counter(group for clip_id in chosen for group in groups[clip_id])
+    return Balance(
+        levels=tuple(sum(level[clip_id] == one for clip_id in chosen) for one in range(LEVELS)),
+        groups={
+            attribute.name: {value: seen[attribute.name, value] for value in attribute.values}
+            for attribute in final.finalists[0].outcomes.known.groups
+        },
+    )
+
+
+def _levels(final: Final) -> dict[str, int]:
+    """Return the fifth of the main target's labels in which each clip lies, from 0."""
+    truth = final.finalists[0].outcomes.truth[:, final.main]
+    ranks = np.argsort(np.argsort(truth, kind="stable"), kind="stable")
+    return {clip_id: int(rank * LEVELS // len(truth)) for clip_id, rank in zip(final.clip_ids, ranks, strict=True)}
+
+
+def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
+    """Return for each clip (attribute, group) of its person; empty if the phase names no groups."""
+    outcomes = final.finalists[0].outcomes
+    return {
+        clip_id: [(one.name, one.values[one.member[at]]) for one in outcomes.known.groups]
+        for at, clip_id in enumerate(outcomes.clip_ids)
+    }
+
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MOST_TEAMS = len(LETTERS)
+
+
+@dataclass(frozen=True)
+class ShownItem:
+    """An item with what it shows."""
+
+    item: Item
+    text: str
+    image: tuple[int, str] | None
+    """Index of the finalist, and path of the picture in its results."""
+    values: tuple[float, ...]
+    """Predictions in the order of the targets."""
+    cue: str
+    """The cue of the question; empty if there is none."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A jury before its pages are written."""
+
+    key: Key
+    """For the organiser."""
+    shown: dict[str, ShownItem]
+    """By item id."""
+    orders: tuple[tuple[str, ...], ...]
+    """Each juror's item ids, in the order shown."""
+
+
+def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rules, seed: str) -> Design:
+    """Lay out a jury.
+
+    `clips`: ids, in the order of the first juror.
+    `jurors`: how many sheets, >= 1.
+    `seed`: any text; the same text gives the same jury.
+    """
+    luck = random.Random(f"{seed}: design")  # noqa: S311 - for fairness, not for secrecy
+    order = list(range(len(final.finalists)))
+    luck.shuffle(order)
+    explained = {
+        (clip_id, team): final.finalists[number].outcomes.explanations[final.clip_ids.index(clip_id)].text_ok
+        for clip_id in clips
+        for team, number in enumerate(order)
+    }
+    genuine = [_genuine(final, order, seed, *place) for place, there in explained.items() if there]
+    drawn = luck.sample(genuine, min(rules.controls.boilerplate, len(genuine)))
+    texts = rules.boilerplate_texts
+    boilerplate = [
+        replace(_control("boilerplate", own, seed, effect=""), text=texts[number % len(texts)], cue="")
+        for number, own in enumerate(drawn)
+    ]
+    drawn = luck.sample(genuine, min(round(rules.controls.repeats * len(genuine)), len(genuine)))
+    repeats = [_control("repeat", own, seed, effect=own.item.effect) for own in drawn]
+    items = [*genuine, *boilerplate, *repeats]
+    finalists = [final.finalists[number] for number in order]
+    key = Key(
+        phase=phase,
+        main_target=final.settings.main_target,
+        rules_sha256=rules.sha256,
+        teams=tuple(
+            Team(LETTERS[at], one.name, one.rated_sha256, round(one.total, 2), one.band)
+            for at, one in enumerate(finalists)
+        ),
+        clips=tuple(clips),
+        items=tuple(one.item for one in items),
+        missing=tuple((LETTERS[team], clip_id) for (clip_id, team), there in explained.items() if not there),
+        sheets=tuple(_name(seed, f"sheet {number}") for number in range(jurors)),
+    )
+    orders = tuple(_order(key, juror, jurors, random.Random(f"{seed}: order {juror}")) for juror in range(jurors))  # noqa: S311 - as above
+    return Design(key, {one.item.item_id: one for one in items}, orders)
+
+
+def _name(seed: str, what: str) -> str:
+    return hashlib.sha256(f"{seed}: {what}".encode()).hexdigest()[:12]
+
+
+def _genuine(final: Final, order: Sequence[int], seed: str, clip_id: str, team: int) -> ShownItem:
+    """Make the item of a team's explanation of a clip.
+
+    `order`: indices of the finalists, by the team's letter. `team`: index of the letter.
+    """
+    finalist = final.finalists[order[team]]
+    place = final.clip_ids.index(clip_id)
+    explanation = finalist.outcomes.explanations[place]
+    values = tuple(float(value) for value in finalist.outcomes.prediction[place])
+    cue, effect = _question(explanation.text, place, finalist, final)
+    item = Item(_name(seed, f"genuine {clip_id} {team}"), "genuine", clip_id, LETTERS[team], "", effect)
+    image = (order[team], explanation.image) if explanation.image else None
+    return ShownItem(item, explanation.text, image, values, cue)
+
+
+def _control(kind: str, own: ShownItem, seed: str, *, effect: str) -> ShownItem:
+    """Make a control that looks like a genuine item, with picture and prediction of that item."""
+    item_id = _name(seed, f"{kind} {own.item.item_id}")
+    return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id, effect=effect))
+
+
+def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
+    """Find a cue that the text names and a copy of the clip lacks, and the change of the main score."""
+    settings, outcomes = final.settings, finalist.outcomes
+    low = np.array([target.minimum for target in settings.targets])
+    span = np.array([target.maximum for target in settings.targets]) - low
+    vocabulary = settings.explanation_score.vocabulary
+    target = np.full(len(outcomes.clip_ids), final.main, dtype=np.int64)
+    effects = measure_effects(outcomes.probes, (low, span), target, final.main, vocabulary)
+    changes: NDArray[np.float64] = effects.edited[place]
+    for claim in parse_claims(text, vocabulary_of(settings)):
+        change = changes[vocabulary.index(claim.cue)]
+        if claim.target == settings.main_target and not np.isnan(change):
+            small = abs(change) < effects.epsilon[place]
+            return claim.cue, "same" if small else "lower" if change > 0 else "higher"
+    return "", ""
+
+
+def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str, ...]:
+    """Order one juror's items.
+
+    All items of a clip come together, and each juror begins with another clip. Within a clip, the teams follow the rows
+    of a cyclic Latin square, so that each team comes first, second, … about equally often. Boilerplate has a random
+    place in its clip's block; a repeated item comes at least half of the clips after the first time.
+    """
+    start = round(juror * len(key.clips) / jurors)
+    clips = (*key.clips[start:], *key.clips[:start])
+    letters = [team.letter for team in key.teams]
+    blocks: list[list[str]] = []
+    for number, clip_id in enumerate(clips):
+        shift = (number + juror) % len(letters)
+        rank = {letter: at for at, letter in enumerate((*letters[shift:], *letters[:shift]))}
+        here = [item for item in key.items if item.clip_id == clip_id]
+        genuine = [item for item in here if item.kind == "genuine"]
+        block = [item.item_id for item in sorted(genuine, key=lambda item: rank[item.letter])]
+        for item in here:
+            if item.kind == "boilerplate":
+                block.insert(luck.randrange(len(block) + 1), item.item_id)
+        blocks.append(block)
+    for item in (one for one in key.items if one.kind == "repeat"):
+        first, half = clips.index(item.clip_id), len(clips) // 2
+        apart = range(first + half, len(clips)) if first < len(clips) - half else range(first - half + 1)
+        blocks[luck.choice(apart)].append(item.item_id)
+    return tuple(item_id for block in blocks for item_id in block)

@@ -1,1 +1,0 @@
-"""Read organisers' files from folders, archives and nested archives, and tables of any dialect."""

@@ -1,1 +1,0 @@
-"""Pictures: from the pose of a person to a frame."""

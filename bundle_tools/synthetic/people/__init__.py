@@ -1,1 +1,0 @@
-"""The person in a clip, the cues and words, and the labels that follow from them."""
