@@ -19,15 +19,27 @@ from score import pipeline
 from score.error_analysis import Shortfalls
 from score.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import Prepared, prepare
+from score.read.answers import NO_EXPLANATION
 from score.report.gate import ReportExtras, may_show
 from score.report.write import report_page
 from tests.scoring.canary import CAUSE, CLIP_IDS, CONSTANT, LABELS, SOURCES, canary_case, leaks, secrets, texts_of
 from tests.scoring.conftest import Score, run_scoring
 from tests.scoring.factory import Case, honest_repeats, known_causes, make_input, recorded
-from tests.scoring.pages import CLIPS_ONLY, HIDDEN, OPEN
+from tests.scoring.pages import CLIPS_ONLY, HIDDEN, OPEN, scored_of
 from tests.scoring.spoil import Change, edit, edit_lines, swap
 
 MIXED = ["ok", "failed", "not_reached", "missing", "unreadable", "ok"]
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
+def test_nothing_that_a_phase_closes_passes_the_gate(report: dict[str, Any], tmp_path: Path) -> None:
+    """Builders of sections hold nothing back: they do not get it."""
+    scored = scored_of(tmp_path, canary_case(report))
+    shown = repr({name: getattr(scored, name) for name in ("outcomes", "evaluation", "settings", "findings", "beside")})
+    records = scored.results
+    shown += repr((records.clips, records.predictions, records.explanations, records.probes, records.repeats))
+    assert secrets(clips=report == HIDDEN).found_in([shown]) == []
+    assert all(one is NO_EXPLANATION for one in scored.outcomes.explanations) or report != HIDDEN
 
 
 def run_problem(status: str, stage: str, fault: str) -> dict[str, Any]:

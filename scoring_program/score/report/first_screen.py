@@ -231,7 +231,7 @@ def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]
 
 def _verdict(scored: Scored) -> Iterator[str]:
     outcomes = scored.outcomes
-    if any(call.shows for calls in outcomes.probes for call in calls):
+    if scored.parts_hidden:
         yield (
             "This total is a diagnostic: models can recognise altered copies of filmed clips, so an honest explanation "
             "need not get the highest total."

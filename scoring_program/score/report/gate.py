@@ -10,6 +10,7 @@ from score.diagnostics import Diagnostic
 from score.error_analysis import Shortfalls
 from score.errors import Problem
 from score.evaluate import Estimate, Evaluation
+from score.read.answers import NO_EXPLANATION
 from score.read.known import NOTHING_KNOWN
 from score.read.landmarks import NO_KEY_FRAMES, NO_LANDMARKS, KeyFrames, Landmarks
 from score.read.outcomes import Outcomes
@@ -52,6 +53,8 @@ class Scored:
     findings: Sequence[Problem]
     beside: ReportExtras
     """Content from elsewhere."""
+    parts_hidden: bool
+    """Whether parts of filmed clips were hidden, not exchanged."""
 
     def spread_places(self, column: Column) -> int:
         """Decimals of numbers shown beside a score: its interval and landmarks."""
@@ -71,6 +74,9 @@ def may_show(
     Bars are drawn from the reduced numbers, too, because a position reveals a number.
     """
     evaluation = may_tell(evaluation, settings)
+    parts_hidden = any(call.shows for calls in outcomes.probes for call in calls)
+    if not settings.report.clips:
+        results, outcomes = _without_clips(results, outcomes)
     if not settings.report.truth:
         hidden = np.full_like(outcomes.truth, np.nan)
         outcomes = replace(outcomes, truth=hidden, known=NOTHING_KNOWN)
@@ -83,7 +89,28 @@ def may_show(
         beside = replace(beside, key_frames=NO_KEY_FRAMES)
         blind = tuple(replace(one, image=None) for one in outcomes.explanations)
         outcomes = replace(outcomes, explanations=blind)
-    return Scored(results, outcomes, evaluation, settings, findings, beside)
+    return Scored(results, outcomes, evaluation, settings, findings, beside, parts_hidden)
+
+
+def _without_clips(results: Results, outcomes: Outcomes) -> tuple[Results, Outcomes]:
+    """Remove all that belongs to a single clip, but for how many ended in which way."""
+    count = len(outcomes.clip_ids)
+    return (
+        replace(results, clips={}, predictions={}, explanations={}, probes={}, repeats={}, warnings=()),
+        replace(
+            outcomes,
+            clip_ids=("",) * count,
+            statuses=tuple(sorted(outcomes.statuses)),
+            explanations=(NO_EXPLANATION,) * count,
+            prediction=np.full_like(outcomes.prediction, np.nan),
+            truth=np.full_like(outcomes.truth, np.nan),
+            sources=np.zeros_like(outcomes.sources),
+            probes=((),) * count,
+            repeats=(None,) * count,
+            known=NOTHING_KNOWN,
+            warnings=(),
+        ),
+    )
 
 
 def may_tell(evaluation: Evaluation, settings: Settings) -> Evaluation:
