@@ -1,4 +1,4 @@
-"""How well marks order effects: properties, a search over all orders, other libraries, then worked numbers."""
+"""Area under the curve and map measures: worked numbers, some from Quantus; agreement with scikit-learn and SciPy."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,9 +12,83 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from score.order import HIGHEST_YARDSTICK, Region, agreement, clip_skill, order_skill, order_sums, yardstick
+from score.diagnostics import centre_prior, entropy, gini
+from score.order import (
+    HIGHEST_YARDSTICK,
+    Region,
+    above_chance_auc,
+    agreement,
+    auc,
+    average_ranks,
+    clip_skill,
+    correlation,
+    order_skill,
+    order_sums,
+    yardstick,
+)
 
 Array = NDArray[np.float64]
+# Few levels, so that ties are common.
+PAIRS = st.integers(2, 20).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.integers(0, 4), min_size=n, max_size=n), st.lists(st.booleans(), min_size=n, max_size=n)
+    )
+)
+
+
+@given(pair=PAIRS)
+def test_agreement_with_scikit_learn_and_scipy(pair: tuple[list[int], list[bool]]) -> None:
+    scores, positive = np.array(pair[0], float), np.array(pair[1])
+    assert average_ranks(scores) == pytest.approx(rankdata(scores))
+    if positive.any() and not positive.all():
+        assert auc(scores, positive) == pytest.approx(roc_auc_score(positive, scores), abs=1e-9)
+
+
+@given(pair=PAIRS, power=st.sampled_from([0.5, 2.0, 3.0]))
+def test_ranks_ignore_a_monotone_change(pair: tuple[list[int], list[bool]], power: float) -> None:
+    scores, positive = np.array(pair[0], float), np.array(pair[1])
+    if positive.any() and not positive.all():
+        assert auc(scores**power, positive) == auc(scores, positive)
+        assert auc(7 * scores + 3, positive) == auc(scores, positive)
+
+
+def test_worked_numbers() -> None:
+    # scores 3 2 2 1, hits at the first and one of the tied: pairs 2 x 2, won 1 + .5 + 1 + 1
+    scores, positive = np.array([3.0, 2, 2, 1]), np.array([True, True, False, False])
+    assert auc(scores, positive) == pytest.approx(3.5 / 4)
+    assert above_chance_auc(scores, positive) == pytest.approx(0.75)
+    assert correlation(np.ones(3), np.arange(3.0)) == 0
+
+
+def test_map_measures_by_hand() -> None:
+    one, uniform = np.zeros((2, 4)), np.ones((2, 4))
+    one[1, 2] = 3
+    assert gini(uniform) == pytest.approx(0)
+    assert gini(one) == pytest.approx(7 / 8)  # (n - 1) / n
+    assert entropy(uniform) == pytest.approx(np.log(8))
+    assert entropy(one) == 0
+    centre = centre_prior(9, 16)
+    assert centre.argmax() in (4 * 16 + 7, 4 * 16 + 8)
+    assert centre == pytest.approx(centre[::-1, ::-1])
+
+
+def test_numbers_of_quantus() -> None:
+    """Localisation, sparseness and complexity of six maps without ties, as Quantus 0.6.0 gives them."""
+    theirs = {  # AUC, Sparseness and Complexity
+        2: (0.350806, 0.197431, 4.900426),
+        3: (0.419355, 0.331018, 4.780075),
+        7: (0.548387, 0.426573, 4.656990),
+        11: (0.552419, 0.498246, 4.541342),
+        13: (0.530242, 0.553990, 4.434815),
+        17: (0.578629, 0.598585, 4.337004),
+    }
+    for number, (factor, expected) in enumerate(theirs.items()):
+        values = (np.arange(1, 145) * factor % 145 / 145) ** ((number + 1) / 2)
+        mask = np.zeros((9, 16), dtype=bool)
+        mask[number : number + 4, 2 * number : 2 * number + 5] = True
+        assert (auc(values, mask.ravel()), gini(values), entropy(values)) == pytest.approx(expected, abs=1e-6)
+
+
 Clip = tuple[Region, ...]
 KINDS = ("eyes", "hand", "mouth", "quiet", "words")
 
@@ -48,7 +122,7 @@ def marked(clips: Sequence[Clip], weight: object) -> list[Clip]:
     return [tuple(replace(one, weight=float(weight(one))) for one in clip) for clip in clips]
 
 
-def gini(clips: Sequence[Sequence[Region]]) -> float:
+def gini_correlation(clips: Sequence[Sequence[Region]]) -> float:
     return float(agreement(pooled(clips))[0])
 
 
@@ -63,7 +137,9 @@ def skill(clips: Sequence[Sequence[Region]], failed: Sequence[bool] | None = Non
 def best_order(clips: Sequence[Clip]) -> float:
     """Search all orders of the kinds for the one that agrees best with the effects of all clips."""
     kinds = sorted({one.kind for clip in clips for one in clip})
-    return max(gini(marked(clips, lambda one, order=order: order.index(one.kind))) for order in permutations(kinds))
+    return max(
+        gini_correlation(marked(clips, lambda one, order=order: order.index(one.kind))) for order in permutations(kinds)
+    )
 
 
 def moving(clips: Sequence[Clip]) -> bool:
@@ -75,13 +151,13 @@ def test_the_exact_order_is_1_and_the_reverse_is_minus_1(clips: list[Clip]) -> N
     clips = [clip for clip in clips if moving([clip])]
     exact, reverse = (marked(clips, lambda one, sign=sign: 9 + sign * one.effect) for sign in (1, -1))
     expected = 1.0 if clips else 0.0
-    assert (gini(exact), skill(exact)) == pytest.approx((expected, expected))
-    assert (gini(reverse), skill(reverse)) == pytest.approx((-expected, -expected))
+    assert (gini_correlation(exact), skill(exact)) == pytest.approx((expected, expected))
+    assert (gini_correlation(reverse), skill(reverse)) == pytest.approx((-expected, -expected))
 
 
 @given(clips=RUNS)
 def test_agreement_lies_between_minus_1_and_1_and_the_result_too(clips: list[Clip]) -> None:
-    assert -1 - 1e-12 <= gini(clips) <= 1 + 1e-12
+    assert -1 - 1e-12 <= gini_correlation(clips) <= 1 + 1e-12
     assert -1 - 1e-12 <= skill(clips) <= 1 + 1e-12
     assert (np.abs(clip_skill(sums_of(clips))) <= 1).all()
 
@@ -112,7 +188,7 @@ def test_no_order_beats_the_yardstick_where_clips_lack_kinds(clips: list[Clip]) 
 
 def test_several_regions_of_a_kind_are_in_no_order_of_kinds() -> None:
     clip = [region("mouth", 4, 2), region("mouth", 1, 1)]
-    assert gini([clip]) == 1
+    assert gini_correlation([clip]) == 1
     assert rule([clip]) == 0
 
 
@@ -122,7 +198,7 @@ def test_a_clip_without_effects_counts_as_an_average_clip_without_an_order(clips
     for nothing in ((), clips[0][:1] if clips else ()):
         more = order_sums([*clips, nothing], np.zeros(len(clips) + 1), due=True).sum(axis=0, keepdims=True)
         assert float(yardstick(more)[0]) == rule(clips)
-        assert float(agreement(more)[0]) == pytest.approx(gini(clips) * len(clips) / (len(clips) + 1))
+        assert float(agreement(more)[0]) == pytest.approx(gini_correlation(clips) * len(clips) / (len(clips) + 1))
 
 
 @given(clips=RUNS, seed=st.integers(0, 99))
@@ -136,17 +212,17 @@ def test_the_order_of_clips_and_of_regions_does_not_matter(clips: list[Clip], se
 @given(clip=st.integers(2, 5).flatmap(lambda count: clip_of(KINDS[:count])))
 def test_ties_are_the_mean_of_the_orders_that_break_them(clip: Clip) -> None:
     orders = [
-        gini([tuple(replace(one, weight=at) for at, one in enumerate(order))])
+        gini_correlation([tuple(replace(one, weight=at) for at, one in enumerate(order))])
         for order in permutations(clip)
         if all(before.weight <= after.weight for before, after in pairwise(order))
     ]
-    assert gini([clip]) == pytest.approx(np.mean(orders))
+    assert gini_correlation([clip]) == pytest.approx(np.mean(orders))
 
 
 @given(clip=st.integers(2, 5).flatmap(lambda count: clip_of(KINDS[:count])))
 def test_a_random_order_is_at_chance(clip: Clip) -> None:
     orders = permutations(clip)
-    found = [gini([tuple(replace(one, weight=at) for at, one in enumerate(order))]) for order in orders]
+    found = [gini_correlation([tuple(replace(one, weight=at) for at, one in enumerate(order))]) for order in orders]
     assert np.mean(found) == pytest.approx(0, abs=1e-12)
 
 
@@ -188,7 +264,7 @@ def test_a_yardstick_cannot_be_lowered_by_failing_on_what_is_always_so() -> None
     small = [(region("eyes", a, a), region("mouth", 1 - a, 1 - a)) for a in (0, 1) * 15]
     clips = [(region("eyes", 10, 0), region("mouth", 0, 1)), *small]
     failed = [True] + [False] * len(small)
-    assert (gini(clips), rule(clips)) == (0.5, 0.25)
+    assert (gini_correlation(clips), rule(clips)) == (0.5, 0.25)
     assert rule(clips, failed) == 0.25
     assert skill(clips, failed) == pytest.approx(skill(clips))
 
@@ -208,7 +284,7 @@ class TestOtherLibraries:
         e, w = np.array(effects, float), np.random.default_rng(seed).random(len(effects))
         expected = np.cov(e, rankdata(w))[0, 1] / np.cov(e, rankdata(e))[0, 1]
         clip = [Region(f"kind{at}", *pair) for at, pair in enumerate(zip(e, w, strict=True))]
-        assert gini([clip]) == pytest.approx(expected)
+        assert gini_correlation([clip]) == pytest.approx(expected)
 
     @given(
         hits=st.lists(st.booleans(), min_size=2, max_size=8).filter(lambda hits: len(set(hits)) == 2),
@@ -217,7 +293,7 @@ class TestOtherLibraries:
     def test_of_two_levels_it_is_the_area_under_the_curve(self, hits: list[bool], seed: int) -> None:
         w = np.random.default_rng(seed).integers(0, 4, len(hits)).astype(float)
         clip = [Region(f"kind{at}", *pair) for at, pair in enumerate(zip(map(float, hits), w, strict=True))]
-        assert gini([clip]) == pytest.approx(2 * roc_auc_score(hits, w) - 1)
+        assert gini_correlation([clip]) == pytest.approx(2 * roc_auc_score(hits, w) - 1)
 
 
 class TestWorkedNumbers:
@@ -232,7 +308,7 @@ class TestWorkedNumbers:
         # Pairs of kinds in both clips: eyes - mouth -.2 + .1, eyes - quiet .025 + .05, mouth - quiet .075 + .025.
         assert found[:, 4:].sum(axis=0) == pytest.approx([-0.1, 0.075, 0.1])
         g, r = 0.425 / 0.475, 0.275 / 0.475
-        assert (gini([self.first, self.second]), rule([self.first, self.second])) == pytest.approx((g, r))
+        assert (gini_correlation([self.first, self.second]), rule([self.first, self.second])) == pytest.approx((g, r))
         assert skill([self.first, self.second]) == pytest.approx(0.8 * g + 0.2 * (g - r) / (1 - r))
         # Of each clip, with the yardstick of both: 5/6 and 1.
         own = np.array([5 / 6, 1])

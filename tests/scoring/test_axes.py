@@ -21,7 +21,7 @@ from score.read.answers import NO_EXPLANATION, Explanation, ProbeCall
 from score.read.known import ClipCauses, Observation
 from score.settings import AXES, ExplanationScore
 from score.text.reading import join_claims
-from tests.scoring.axes.calls import VOCABULARY, call, effects_of, unit
+from tests.scoring.calls import VOCABULARY, call, effects_of, unit
 
 Array = NDArray[np.float64]
 VALUE = st.floats(0, 1).map(lambda value: round(value, 4))

@@ -12,7 +12,7 @@ from score.axes.repeats import Repeatability, counted, repeatability
 from score.pipeline import prepare
 from score.read.answers import NO_EXPLANATION, Claim, Explanation
 from score.read.records import Repeat
-from tests.scoring.axes.calls import call, effects_of, unit
+from tests.scoring.calls import call, effects_of, unit
 from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, full_explanation, honest_repeats, make_case, make_input
 from tests.scoring.spoil import edit_records
