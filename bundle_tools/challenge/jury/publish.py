@@ -14,7 +14,8 @@ from bundle_tools.challenge.jury.criteria import Rules
 from bundle_tools.challenge.jury.key import Key
 from bundle_tools.challenge.jury.panel import Panel
 from bundle_tools.challenge.jury.result import Result
-from bundle_tools.challenge.pages import number, render
+from bundle_tools.page import render
+from score.report.numbers import number
 
 FORMAT_VERSION = 2
 

@@ -14,11 +14,10 @@ from bundle_tools.challenge.jury.sheets.choice import Balance, balance_of, choos
 from bundle_tools.challenge.jury.sheets.design import MOST_TEAMS, Design, ShownItem, plan
 from bundle_tools.challenge.jury.sheets.finalists import Final, gather
 from bundle_tools.challenge.jury.sheets.video import for_browser
-from bundle_tools.challenge.pages import as_script, render
-from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.page import as_script, render, write_page
 from score.report.drawings.picture import data_uri
 from score.visible import visible
 
@@ -75,7 +74,7 @@ def make_jury(
         place.mkdir()
         for juror in range(jurors):
             page = sheet_page(design, juror, final, rules, videos)
-            write_whole(place / _sheet(juror), page)
+            write_page(place / _sheet(juror), page)
         write_key(place / KEY, design.key)
         place.replace(out)
     return JuryFiles(
