@@ -6,27 +6,27 @@ from pathlib import Path
 import yaml
 
 from bundle_tools.challenge.build.contents import KIT_NAME
-from bundle_tools.challenge.figures.marks import fill, strip
-from bundle_tools.challenge.figures.pages import Figures
+from bundle_tools.challenge.pages.write import pages_of, without_last_line
 from bundle_tools.codabench.archive import Entry
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.version1 import as_version2, is_version1
 
 
 def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry]:
-    """Yield the entries with current figures in every Markdown file; those of the kit lose their marks.
+    """Yield the entries with current pages, but for those edited by hand. Those of the kit have no last line of ours.
 
     `text`: `competition.yaml` as packed.
     """
     content = yaml.safe_load(text)
-    figures = Figures(Draft(root, as_version2(content) if is_version1(content) else content, {}, folder=True))
+    draft = Draft(root, as_version2(content) if is_version1(content) else content, {}, folder=True)
+    pages = {page.path: page for page in pages_of(draft)}
     for name, file in entries:
-        if name.endswith(".md") and isinstance(file, Path):
-            before = file.read_bytes().decode("utf-8", "surrogateescape")
-            now = fill(before, figures.values, figures.blocks).text
-            if name.startswith(f"{KIT_NAME}/"):
-                # In the kit, Markdown is read as plain text.
-                now = strip(now)
-            yield name, file if now == before else now.encode("utf-8", "surrogateescape")
-        else:
+        in_kit = name.startswith(f"{KIT_NAME}/")
+        if in_kit and name.endswith(".md.j2"):
+            continue
+        page = pages.get(file) if isinstance(file, Path) else None
+        if page is None or page.problem:
             yield name, file
+            continue
+        content = file.read_bytes().decode("utf-8", "surrogateescape") if page.is_edited else page.content
+        yield name, (without_last_line(content) if in_kit else content).encode("utf-8", "surrogateescape")

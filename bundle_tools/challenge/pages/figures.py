@@ -1,0 +1,440 @@
+"""Figures on pages, by name: each computed from the settings, data and programs of a phase."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
+
+from jinja2 import StrictUndefined, UndefinedError
+
+from bundle_tools.challenge.baselines import page as baselines
+from bundle_tools.challenge.compare.bands import ABOVE
+from bundle_tools.challenge.coopetition.usefulness import PASSED_ON
+from bundle_tools.challenge.enough_clips import points_apart
+from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.reading.answers import is_public
+from bundle_tools.challenge.reading.program_settings import ScoringSettings, scoring_settings
+from bundle_tools.challenge.reading.tables import SETTINGS, read_clips, read_labels, read_settings, read_table
+from bundle_tools.challenge.reading.video import UnreadableVideo, Video, describe
+from bundle_tools.challenge.rules.phases import FIRST_CALLS, MOST_EDITS, altered_calls
+from bundle_tools.codabench.competition import in_order, slug_of
+from bundle_tools.codabench.keys import Column, PhaseKeys, TaskKeys
+from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.settings.dates import moment
+from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
+
+DOCKERFILE = Path(__file__).resolve().parents[3] / "docker" / "Dockerfile"
+PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", re.MULTILINE)
+"""An image name that states its Python version, alone or in a Dockerfile."""
+LOCK = "requirements.lock"
+LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
+"""A package in a lock, and its version."""
+NEEDS = {"known_causes": "causes", "plausibility": "observations"}
+"""Columns that are 0 for everybody unless the settings name this file."""
+SHORT = ("explanation", "skill", "_accuracy")
+"""Ends of the keys of columns in the short table of landmarks."""
+SIGNS = 0.7
+"""Approximate score of cue claims with the right signs but no sizes."""
+ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, RecursionError, UnreadableVideo)
+"""What settings and files that `bundle check` rejects may raise."""
+
+
+class FigureError(UndefinedError):
+    """A name without a figure; the message says why."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase, opened on demand. Missing parts raise FigureError; malformed ones may raise any of `ODD`."""
+
+    name: str
+    """As on the command line, e.g. "practice"."""
+    draft: Draft
+    entry: PhaseKeys
+    """The phase in `competition.yaml`."""
+    task: TaskKeys
+    """Its first task in `competition.yaml`."""
+    answer: ScoringSettings | None
+    """The scoring program's answer about its registry; None if it was not asked."""
+
+    def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
+        """Return a setting of the input data."""
+        return self._inside(self.input_settings, "input_data", keys)
+
+    def scoring(self, *keys: str) -> Any:  # noqa: ANN401 - as above
+        """Return a setting of the reference data, as the scoring program reads it."""
+        return self._inside(self.scored.settings, "reference_data", keys)
+
+    def date(self, key: str) -> str:
+        """Return a date of the phase, UTC."""
+        date, _ = moment(self.draft, (*self.entry.place, key), getattr(self.entry, key))
+        return f"{date:%Y-%m-%d %H:%M}" if date else self.missing(f"has no {key}")
+
+    def data(self, key: str) -> Dataset:
+        """Open a part of its task."""
+        return find(self.draft, getattr(self.task, key)) or self.missing(f"has no {key.replace('_', ' ')}")
+
+    def missing(self, what: str) -> NoReturn:
+        """Raise FigureError about a part that is not there."""
+        raise FigureError(f"{self.name} {what}.")
+
+    @property
+    def scored(self) -> ScoringSettings:
+        """The registry of score columns, and the settings and constants of the scoring program."""
+        answer = self.answer or self.missing("has no scoring program with a registry of columns")
+        return self.missing(f"cannot be scored: {answer.problem.rstrip('.')}") if answer.problem else answer
+
+    @cached_property
+    def input_settings(self) -> dict[str, Any]:
+        """All of `task.yaml` of the input data."""
+        return read_settings(self.data("input_data")) or self.missing("has no task.yaml in its input data")
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Weights of the axes that apply, as the total uses them: their sum is 1."""
+        weights = dict(self.scoring("explanation", "weights"))
+        if self.scoring("causes") is None:
+            del weights["known_causes"]
+        whole = sum(weights.values())
+        return {axis: share / whole for axis, share in weights.items()} if whole else weights
+
+    @cached_property
+    def clips(self) -> list[tuple[str, str, str]]:
+        """Id, file and SHA-256 of every clip."""
+        return read_clips(self.data("input_data")) or self.missing("has no list of clips")
+
+    @cached_property
+    def video(self) -> Video:
+        """The header of the first clip."""
+        return describe(self.data("input_data").read(self.clips[0][1]))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its labels are public."""
+        return is_public(self.data("reference_data"))
+
+    @property
+    def calls(self) -> int:
+        """The most calls for one clip and its altered copies."""
+        return FIRST_CALLS + altered_calls(self.setting("probes", "edits"))
+
+    @property
+    def working_time_s(self) -> float:
+        """The time after which nothing further is started, seconds."""
+        clock = _ingestion("clock", "Clock")()
+        clock.set_limit(self.setting("limits", "time_limit_s"))
+        return float(clock.budget_s)
+
+    def reached(self, axes: Mapping[str, float]) -> int:
+        """Return the points that some axes alone bring, if all else is perfect."""
+        power = self.scoring("explanation", "power")
+        mean = sum(self.weights.get(axis, 0) * value**power for axis, value in axes.items())
+        return round(float(100 * mean ** (1 / power)))
+
+    def applies(self, key: str) -> bool:
+        """Return whether a column can hold anything but 0."""
+        return key not in NEEDS or self.scoring(NEEDS[key]) is not None
+
+    def _inside(self, settings: dict[str, Any], side: str, keys: Sequence[str]) -> Any:  # noqa: ANN401 - as above
+        value: Any = settings
+        for key in keys:
+            if not isinstance(value, dict) or key not in value:
+                self.missing(f"has no {'.'.join(keys)} in {PurePosixPath(str(getattr(self.task, side))) / SETTINGS}")
+            value = value[key]
+        return value
+
+
+def phases_of(draft: Draft) -> list[Phase]:
+    """Return the phases of a bundle that have a task, in their order."""
+    answers = scoring_settings(draft)
+    tasks = {str(task.index): task for task in draft.keys.tasks}
+    return [
+        Phase(slug_of(str(phase.name)), draft, phase, task, answers.get(task.place))
+        for phase in draft.keys.phases
+        if (task := tasks.get(str(next(iter(phase.tasks), ""))))
+    ]
+
+
+def figures(draft: Draft) -> dict[str, Any]:
+    """Return what templates can name: every figure of a bundle; where there is none, a value that says why when used.
+
+    ``phases`` holds the figures of each phase by its name; the others are those that all phases share. A text that
+    differs between phases names them.
+    """
+    phases = phases_of(draft)
+    own = {phase.name: {name: _attempt(name, make, phase) for name, make in FIGURES.items()} for phase in phases}
+    shared = {name: _shared(name, {phase.entry.name: own[phase.name][name] for phase in phases}) for name in FIGURES}
+    return {
+        **shared,
+        "phases": own,
+        "last": next(reversed(own.values()), _missing("last", "The bundle has no phase with a task.")),
+        "competition": str(draft.content.get("title", "")),
+        "description": str(draft.content.get("description") or ""),
+    }
+
+
+def _attempt(name: str, make: Callable[[Phase], Any], phase: Phase) -> Any:  # noqa: ANN401 - any figure
+    try:
+        return make(phase)
+    except FigureError as error:
+        return _missing(name, str(error))
+    except ODD as error:
+        return _missing(name, f"{phase.name}: {name} cannot be computed ({error!r:.100}). Run `bundle check`.")
+
+
+def _shared(name: str, by_phase: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any figure
+    values = list(by_phase.values())
+    lacking = next((value for value in values if isinstance(value, StrictUndefined)), None)
+    if not values:
+        return _missing(name, "The bundle has no phase with a task.")
+    if lacking is not None or all(value == values[0] for value in values):
+        return values[0] if lacking is None else lacking
+    if all(isinstance(value, str) for value in values):
+        return " or ".join(f"{value} ({title})" for title, value in by_phase.items())
+    return _missing(name, f"{name}: phases differ. Write a template of your own with phases.NAME.{name}.")
+
+
+def _missing(name: str, why: str) -> StrictUndefined:
+    return StrictUndefined(hint=why, name=name, exc=FigureError)
+
+
+def number(value: Any) -> str:  # noqa: ANN401 - settings may hold anything
+    """Write a number with commas between thousands: 30, 1,000, 0.1."""
+    checked = _finite(value)
+    return f"{checked:,.0f}" if checked == round(checked) else f"{checked:,.6f}".rstrip("0").rstrip(".")
+
+
+def pixels(value: Any) -> str:  # noqa: ANN401 - as above
+    """Write an integer without commas, as is usual for sizes of pictures."""
+    return f"{_finite(value):.0f}"
+
+
+def weight(value: Any) -> str:  # noqa: ANN401 - as above
+    """Write a share with two decimals, or with three if needed."""
+    checked = _finite(value)
+    return f"{checked:.2f}" if abs(checked - round(checked, 2)) < 5e-5 else f"{checked:.3f}"
+
+
+def rounded_down(value: float) -> float:
+    """Round a number > 0 down to two digits: a limit must not promise too much."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return round(math.floor(value / step) * step, 10)
+
+
+def _finite(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise FigureError(f"Expected a number in the settings; found {str(value)[:60]!r}.")
+    return value
+
+
+def _ingestion(module: str, name: str) -> Any:  # noqa: ANN401 - a number or a class
+    """Return an attribute of a module of the ingestion program."""
+    use_own_ingestion_program()
+    return getattr(import_module(f"ingest.{module}"), name)
+
+
+def _program(module: str, name: str) -> Callable[[Phase], str]:
+    return lambda _: number(_ingestion(module, name))
+
+
+def _setting(*keys: str, write: Callable[[Any], str] = number) -> Callable[[Phase], str]:
+    return lambda phase: write(phase.setting(*keys))
+
+
+def _optional_limit(key: str, unit: int = 1) -> Callable[[Phase], str]:
+    """Return a limit that settings may leave out, in favour of the ingestion program's default."""
+    return lambda phase: number(phase.setting("limits").get(key, getattr(_ingestion("settings", "Limits"), key)) / unit)
+
+
+def _level(name: str, end: int) -> Callable[[Phase], str]:
+    """Return where the range of a word for a prediction begins or ends."""
+    return lambda phase: weight(phase.scored.constants[f"level_{name}"][end])
+
+
+def _submissions(key: str) -> Callable[[Phase], str]:
+    return lambda phase: number(allowed) if (allowed := getattr(phase.entry, key)) else "unlimited"
+
+
+def _jury(key: str) -> Callable[[Phase], str]:
+    return lambda phase: number({column["key"]: column for column in phase.scored.columns}["jury"][key])
+
+
+def _python(phase: Phase) -> str:
+    # An own image is built from the Dockerfile.
+    image = phase.draft.keys.docker_image
+    version = PYTHON_IMAGE.search(image) or PYTHON_IMAGE.search(DOCKERFILE.read_text(encoding="utf-8"))
+    return ".".join(version.groups()) if version else phase.missing(f"has an unknown version of Python: {image[:60]!r}")
+
+
+def _copies_per_clip(phase: Phase) -> str:
+    rows = read_table(phase.data("input_data").text(phase.setting("copies")))[1:]
+    of_clip = Counter(row[1] for row in rows if len(row) == 5)
+    counts = sorted({of_clip[clip] for clip, *_ in phase.clips})
+    return " to ".join(dict.fromkeys((number(counts[0]), number(counts[-1]))))
+
+
+def _bands(phase: Phase) -> str:
+    """Return the words for a total, and where each begins; the first begins at 0."""
+    *first, last = [f"*{word}* from {number(at)}" for word, at in phase.scoring("explanation", "bands").items() if at]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _columns(phase: Phase) -> list[dict[str, str]]:
+    """Return the score columns that are not always 0, the primary one first."""
+    rows = []
+    for column in filter(lambda column: phase.applies(column["key"]), phase.scored.columns):
+        low, high = column["minimum"], column["maximum"]
+        span = "" if high is None else f" ({number(low)}…{number(high)})"
+        rows.append({**{key: column[key] for key in ("key", "title", "meaning")}, "span": span})
+    return rows
+
+
+def _axes(phase: Phase) -> list[dict[str, Any]]:
+    """Return the axes that apply, with their weights and the points that a perfect total loses if one is 0."""
+    titles = {column["key"]: str(column["title"]) for column in phase.scored.columns}
+    return [
+        {
+            **{"key": axis, "title": titles.get(axis, axis), "weight": share, "share": weight(share)},
+            "lost": number(100 - phase.reached(dict.fromkeys(phase.weights.keys() - {axis}, 1))),
+        }
+        for axis, share in phase.weights.items()
+    ]
+
+
+def _packages(phase: Phase) -> list[tuple[str, str]]:
+    """Return the packages in the ingestion program's image: names in lower case, and exact versions."""
+    program = phase.data("ingestion_program")
+    if LOCK not in program.names():
+        phase.missing(f"has no {LOCK} in its ingestion program")
+    return sorted((name.lower(), version) for name, version in LOCKED.findall(program.text(LOCK)))
+
+
+def _landmarks(phase: Phase) -> str:
+    """Return the table of the scores of baselines, with a sentence about each; empty if they were not computed."""
+    return baselines.table(*_record(phase), open_=phase.is_open) if _record(phase) else ""
+
+
+def _landmarks_short(phase: Phase) -> list[list[str]]:
+    """Return total, skill and accuracy of baselines, a row each: with a column each the table would be too wide."""
+    if not (record := _record(phase)):
+        return []
+    columns = [column for column in record[1] if column.key.endswith(SHORT)]
+    (_, *titles), *rows = zip(*baselines.cells(record[0], columns, open_=phase.is_open), strict=True)
+    return [["baseline", *titles], *(list(row) for row in rows)]
+
+
+def _record(phase: Phase) -> tuple[dict[str, Any], list[Column]] | None:
+    """Return the content of the file of landmarks and the columns that apply; None if there is no file."""
+    reference = phase.data("reference_data")
+    name = (read_settings(reference) or {}).get("landmarks")
+    if name not in reference.names():
+        return None
+    return json.loads(reference.text(name)), [
+        one for one in in_order(phase.draft.keys.columns) if phase.applies(one.key)
+    ]
+
+
+def _training(phase: Phase) -> dict[str, str]:
+    labels = read_labels(find(phase.draft, phase.entry.public_data) or phase.missing("has no public data"))
+    return {"clips": number(len(labels.rows)), "people": number(len({*labels.sources.values()}))}
+
+
+def _attributes(phase: Phase) -> list[str]:
+    name = phase.scoring("groups")
+    return read_table(phase.data("reference_data").text(name))[0][1:] if name else []
+
+
+def _untried(phase: Phase) -> list[str]:
+    """Return the cues that no edit can remove from footage."""
+    return [cue for cue in phase.setting("explanation", "evidence", "cues") if cue not in (*TRIED, *TRIED_WITH_FACES)]
+
+
+FIGURES: dict[str, Callable[[Phase], Any]] = {
+    "title": lambda phase: phase.entry.name,
+    "is_open": lambda phase: phase.is_open,
+    "drawn": lambda phase: "exchanges" in phase.input_settings,
+    "targets": lambda phase: phase.scoring("targets"),
+    "main": lambda phase: {one["name"]: one for one in phase.scoring("targets")}[phase.scoring("main_target")],
+    "cues": lambda phase: phase.setting("explanation", "evidence", "cues"),
+    "untried": _untried,
+    "attributes": _attributes,
+    "training": _training,
+    "columns": _columns,
+    "titles": lambda phase: {column["key"]: column["title"] for column in phase.scored.columns},
+    "axes": _axes,
+    "packages": _packages,
+    "landmarks": _landmarks,
+    "landmarks_short": _landmarks_short,
+    "power": lambda phase: phase.scoring("explanation", "power"),
+    "time_limit_s": _setting("limits", "time_limit_s"),
+    "working_time_s": lambda phase: number(round(phase.working_time_s)),
+    "load_s": _setting("limits", "load_s"),
+    "call_s": _setting("limits", "call_s"),
+    "restarts": _setting("limits", "restarts"),
+    "memory_gb": _optional_limit("memory_mb", 1024),
+    "gpu": lambda phase: "a" if phase.input_settings.get("environment") == "gpu" else "no",
+    "submission_mb": _optional_limit("submission_mb"),
+    "submission_files": _optional_limit("submission_files"),
+    "calls": lambda phase: number(phase.calls - FIRST_CALLS),
+    "calls_all": lambda phase: number(phase.calls),
+    "units": lambda _: number(_ingestion("probes.plan", "MOST_CALLS") - 1 - MOST_EDITS),
+    "second_per_call": lambda phase: number(rounded_down(phase.working_time_s / (len(phase.clips) * phase.calls))),
+    "edits": _setting("probes", "edits"),
+    "jitter_percent": lambda phase: number(round(100 * phase.setting("probes", "jitter", "gain"), 6)),
+    "jitter_px": _setting("probes", "jitter", "shift_px"),
+    "jitter_frames": _setting("probes", "jitter", "frames"),
+    "repeats_min": _program("probes.plan", "FEWEST"),
+    "repeats_max": _program("probes.plan", "MOST"),
+    "credits_most": _program("submission.credits", "MOST_CREDITS"),
+    "credit_chars": _program("submission.credits", "LONGEST_TEXT"),
+    "working_mb": _program("confined.watch", "SCRATCH_MB"),
+    "working_files": _program("confined.watch", "SCRATCH_FILES"),
+    "file_mb": _program("confined.watch", "FILE_MB"),
+    "threads": _program("confined.watch", "THREADS"),
+    "output_mb": _program("confined.watch", "OUTPUT_MB"),
+    "credits_passed_on_percent": lambda _: number(round(100 * PASSED_ON)),
+    "text_min": _setting("explanation", "text", "minimum_chars"),
+    "text_max": _setting("explanation", "text", "maximum_chars"),
+    "image_width": _setting("explanation", "image", "width", write=pixels),
+    "image_height": _setting("explanation", "image", "height", write=pixels),
+    "grid_rows": _setting("explanation", "evidence", "grid", "rows"),
+    "grid_columns": _setting("explanation", "evidence", "grid", "columns"),
+    "clips": lambda phase: number(len(phase.clips)),
+    "points_apart": lambda phase: number(round(points_apart(len(phase.clips)))),
+    "copies_per_clip": _copies_per_clip,
+    # By frames, not the container's length, because sound may end a little later.
+    "clip_s": lambda phase: number(round(phase.video.packets / phase.video.fps, 2)),
+    "clip_fps": lambda phase: number(round(phase.video.fps, 2)),
+    "clip_width": lambda phase: pixels(phase.video.width),
+    "clip_height": lambda phase: pixels(phase.video.height),
+    "submissions_per_day": _submissions("max_submissions_per_day"),
+    "submissions_in_all": _submissions("max_submissions"),
+    "start": lambda phase: phase.date("start"),
+    "end": lambda phase: phase.date("end"),
+    "points_words": lambda phase: number(
+        phase.reached({"cue_claims": SIGNS, "known_causes": phase.scored.constants["claims_of_causes"], "text": 1})
+    ),
+    "points_of_cue_claims": lambda phase: number(phase.reached({"cue_claims": 1})),
+    "bands": _bands,
+    "gate": lambda phase: number(phase.scoring("explanation", "gate")),
+    "resamples": lambda phase: number(phase.scoring("bootstrap", "resamples")),
+    "level_percent": lambda phase: number(round(100 * phase.scoring("bootstrap", "level"), 1)),
+    "epsilon_least": lambda phase: number(phase.scored.constants["epsilon_least"]),
+    "band_percent": lambda _: number(round(100 * ABOVE, 1)),
+    "level_low": _level("low", 1),
+    "level_medium_low": _level("medium", 0),
+    "level_medium_high": _level("medium", 1),
+    "level_high": _level("high", 0),
+    "jury_lowest": _jury("minimum"),
+    "jury_highest": _jury("maximum"),
+    "python": _python,
+    "docker_image": lambda phase: phase.draft.keys.docker_image,
+}
+"""Name in templates -> function that computes a figure: a text for a place in a sentence, or rows for a table."""
