@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from bundle_tools.challenge.build.contents import KIT_NAME
-from bundle_tools.challenge.pages.write import pages_of, without_last_line
+from bundle_tools.challenge.pages.write import pages_of
 from bundle_tools.codabench.archive import Entry
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.version1 import as_version2, is_version1
@@ -25,8 +25,9 @@ def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry
         if in_kit and name.endswith(".md.j2"):
             continue
         page = pages.get(file) if isinstance(file, Path) else None
-        if page is None or page.problem:
+        if page is None or page.problem or page.before is None:
             yield name, file
-            continue
-        content = file.read_bytes().decode("utf-8", "surrogateescape") if page.is_edited else page.content
-        yield name, (without_last_line(content) if in_kit else content).encode("utf-8", "surrogateescape")
+        elif in_kit:
+            yield name, (page.before if page.is_edited else page.text).encode("utf-8", "surrogateescape")
+        else:
+            yield name, file if page.is_edited else page.content.encode("utf-8", "surrogateescape")

@@ -4,30 +4,23 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from importlib import import_module
-from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
-from jinja2 import StrictUndefined, UndefinedError
+from jinja2 import StrictUndefined
 
 from bundle_tools.challenge.baselines import page as baselines
 from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.coopetition.usefulness import PASSED_ON
 from bundle_tools.challenge.enough_clips import points_apart
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
-from bundle_tools.challenge.reading.answers import is_public
-from bundle_tools.challenge.reading.program_settings import ScoringSettings, scoring_settings
-from bundle_tools.challenge.reading.tables import SETTINGS, read_clips, read_labels, read_settings, read_table
-from bundle_tools.challenge.reading.video import UnreadableVideo, Video, describe
-from bundle_tools.challenge.rules.phases import FIRST_CALLS, MOST_EDITS, altered_calls
-from bundle_tools.codabench.competition import in_order, slug_of
-from bundle_tools.codabench.keys import Column, PhaseKeys, TaskKeys
-from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.challenge.pages.phase import ODD, FigureError, Phase, ingestion, phases_of
+from bundle_tools.challenge.reading.tables import read_labels, read_settings, read_table
+from bundle_tools.challenge.rules.phases import FIRST_CALLS, MOST_EDITS
+from bundle_tools.codabench.competition import in_order
+from bundle_tools.codabench.keys import Column
+from bundle_tools.codabench.rules.dataset import find
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.rules.settings.dates import moment
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
 DOCKERFILE = Path(__file__).resolve().parents[3] / "docker" / "Dockerfile"
@@ -36,130 +29,10 @@ PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", 
 LOCK = "requirements.lock"
 LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 """A package in a lock, and its version."""
-NEEDS = {"known_causes": "causes", "plausibility": "observations"}
-"""Columns that are 0 for everybody unless the settings name this file."""
 SHORT = ("explanation", "skill", "_accuracy")
 """Ends of the keys of columns in the short table of landmarks."""
 SIGNS = 0.7
 """Approximate score of cue claims with the right signs but no sizes."""
-ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, RecursionError, UnreadableVideo)
-"""What settings and files that `bundle check` rejects may raise."""
-
-
-class FigureError(UndefinedError):
-    """A name without a figure; the message says why."""
-
-
-@dataclass(frozen=True)
-class Phase:
-    """One phase, opened on demand. Missing parts raise FigureError; malformed ones may raise any of `ODD`."""
-
-    name: str
-    """As on the command line, e.g. "practice"."""
-    draft: Draft
-    entry: PhaseKeys
-    """The phase in `competition.yaml`."""
-    task: TaskKeys
-    """Its first task in `competition.yaml`."""
-    answer: ScoringSettings | None
-    """The scoring program's answer about its registry; None if it was not asked."""
-
-    def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
-        """Return a setting of the input data."""
-        return self._inside(self.input_settings, "input_data", keys)
-
-    def scoring(self, *keys: str) -> Any:  # noqa: ANN401 - as above
-        """Return a setting of the reference data, as the scoring program reads it."""
-        return self._inside(self.scored.settings, "reference_data", keys)
-
-    def date(self, key: str) -> str:
-        """Return a date of the phase, UTC."""
-        date, _ = moment(self.draft, (*self.entry.place, key), getattr(self.entry, key))
-        return f"{date:%Y-%m-%d %H:%M}" if date else self.missing(f"has no {key}")
-
-    def data(self, key: str) -> Dataset:
-        """Open a part of its task."""
-        return find(self.draft, getattr(self.task, key)) or self.missing(f"has no {key.replace('_', ' ')}")
-
-    def missing(self, what: str) -> NoReturn:
-        """Raise FigureError about a part that is not there."""
-        raise FigureError(f"{self.name} {what}.")
-
-    @property
-    def scored(self) -> ScoringSettings:
-        """The registry of score columns, and the settings and constants of the scoring program."""
-        answer = self.answer or self.missing("has no scoring program with a registry of columns")
-        return self.missing(f"cannot be scored: {answer.problem.rstrip('.')}") if answer.problem else answer
-
-    @cached_property
-    def input_settings(self) -> dict[str, Any]:
-        """All of `task.yaml` of the input data."""
-        return read_settings(self.data("input_data")) or self.missing("has no task.yaml in its input data")
-
-    @cached_property
-    def weights(self) -> dict[str, float]:
-        """Weights of the axes that apply, as the total uses them: their sum is 1."""
-        weights = dict(self.scoring("explanation", "weights"))
-        if self.scoring("causes") is None:
-            del weights["known_causes"]
-        whole = sum(weights.values())
-        return {axis: share / whole for axis, share in weights.items()} if whole else weights
-
-    @cached_property
-    def clips(self) -> list[tuple[str, str, str]]:
-        """Id, file and SHA-256 of every clip."""
-        return read_clips(self.data("input_data")) or self.missing("has no list of clips")
-
-    @cached_property
-    def video(self) -> Video:
-        """The header of the first clip."""
-        return describe(self.data("input_data").read(self.clips[0][1]))
-
-    @property
-    def is_open(self) -> bool:
-        """Whether its labels are public."""
-        return is_public(self.data("reference_data"))
-
-    @property
-    def calls(self) -> int:
-        """The most calls for one clip and its altered copies."""
-        return FIRST_CALLS + altered_calls(self.setting("probes", "edits"))
-
-    @property
-    def working_time_s(self) -> float:
-        """The time after which nothing further is started, seconds."""
-        clock = _ingestion("clock", "Clock")()
-        clock.set_limit(self.setting("limits", "time_limit_s"))
-        return float(clock.budget_s)
-
-    def reached(self, axes: Mapping[str, float]) -> int:
-        """Return the points that some axes alone bring, if all else is perfect."""
-        power = self.scoring("explanation", "power")
-        mean = sum(self.weights.get(axis, 0) * value**power for axis, value in axes.items())
-        return round(float(100 * mean ** (1 / power)))
-
-    def applies(self, key: str) -> bool:
-        """Return whether a column can hold anything but 0."""
-        return key not in NEEDS or self.scoring(NEEDS[key]) is not None
-
-    def _inside(self, settings: dict[str, Any], side: str, keys: Sequence[str]) -> Any:  # noqa: ANN401 - as above
-        value: Any = settings
-        for key in keys:
-            if not isinstance(value, dict) or key not in value:
-                self.missing(f"has no {'.'.join(keys)} in {PurePosixPath(str(getattr(self.task, side))) / SETTINGS}")
-            value = value[key]
-        return value
-
-
-def phases_of(draft: Draft) -> list[Phase]:
-    """Return the phases of a bundle that have a task, in their order."""
-    answers = scoring_settings(draft)
-    tasks = {str(task.index): task for task in draft.keys.tasks}
-    return [
-        Phase(slug_of(str(phase.name)), draft, phase, task, answers.get(task.place))
-        for phase in draft.keys.phases
-        if (task := tasks.get(str(next(iter(phase.tasks), ""))))
-    ]
 
 
 def figures(draft: Draft) -> dict[str, Any]:
@@ -234,14 +107,8 @@ def _finite(value: object) -> float:
     return value
 
 
-def _ingestion(module: str, name: str) -> Any:  # noqa: ANN401 - a number or a class
-    """Return an attribute of a module of the ingestion program."""
-    use_own_ingestion_program()
-    return getattr(import_module(f"ingest.{module}"), name)
-
-
 def _program(module: str, name: str) -> Callable[[Phase], str]:
-    return lambda _: number(_ingestion(module, name))
+    return lambda _: number(ingestion(module, name))
 
 
 def _setting(*keys: str, write: Callable[[Any], str] = number) -> Callable[[Phase], str]:
@@ -250,7 +117,7 @@ def _setting(*keys: str, write: Callable[[Any], str] = number) -> Callable[[Phas
 
 def _optional_limit(key: str, unit: int = 1) -> Callable[[Phase], str]:
     """Return a limit that settings may leave out, in favour of the ingestion program's default."""
-    return lambda phase: number(phase.setting("limits").get(key, getattr(_ingestion("settings", "Limits"), key)) / unit)
+    return lambda phase: number(phase.setting("limits").get(key, getattr(ingestion("settings", "Limits"), key)) / unit)
 
 
 def _level(name: str, end: int) -> Callable[[Phase], str]:
@@ -282,8 +149,8 @@ def _copies_per_clip(phase: Phase) -> str:
 
 def _bands(phase: Phase) -> str:
     """Return the words for a total, and where each begins; the first begins at 0."""
-    *first, last = [f"*{word}* from {number(at)}" for word, at in phase.scoring("explanation", "bands").items() if at]
-    return f"{', '.join(first)} and {last}" if first else last
+    words = [f"*{word}* from {number(at)}" for word, at in phase.scoring("explanation", "bands").items() if at]
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _columns(phase: Phase) -> list[dict[str, str]]:
@@ -318,7 +185,8 @@ def _packages(phase: Phase) -> list[tuple[str, str]]:
 
 def _landmarks(phase: Phase) -> str:
     """Return the table of the scores of baselines, with a sentence about each; empty if they were not computed."""
-    return baselines.table(*_record(phase), open_=phase.is_open) if _record(phase) else ""
+    record = _record(phase)
+    return baselines.table(*record, open_=phase.is_open) if record else ""
 
 
 def _landmarks_short(phase: Phase) -> list[list[str]]:
@@ -384,7 +252,7 @@ FIGURES: dict[str, Callable[[Phase], Any]] = {
     "submission_files": _optional_limit("submission_files"),
     "calls": lambda phase: number(phase.calls - FIRST_CALLS),
     "calls_all": lambda phase: number(phase.calls),
-    "units": lambda _: number(_ingestion("probes.plan", "MOST_CALLS") - 1 - MOST_EDITS),
+    "units": lambda _: number(ingestion("probes.plan", "MOST_CALLS") - 1 - MOST_EDITS),
     "second_per_call": lambda phase: number(rounded_down(phase.working_time_s / (len(phase.clips) * phase.calls))),
     "edits": _setting("probes", "edits"),
     "jitter_percent": lambda phase: number(round(100 * phase.setting("probes", "jitter", "gain"), 6)),

@@ -16,7 +16,8 @@ from typing import Any
 
 import jinja2
 
-from bundle_tools.challenge.pages.figures import ODD, FigureError, figures
+from bundle_tools.challenge.pages.figures import figures
+from bundle_tools.challenge.pages.phase import ODD, FigureError
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
@@ -28,7 +29,7 @@ PICTURES = Path(__file__).resolve().parents[3] / "docs" / "images" / "overview"
 """Where `docs/images/make.py --overview` writes the pictures of pages."""
 VALUES = "pages/values.yaml"
 """What templates say of a bundle and no setting holds: `meanings` of high values by target, and `has_sources`."""
-LAST_LINE = re.compile(r"\n*<!-- bundle pages: (?P<template>\S+) (?P<digest>[0-9a-f]{12}) -->\s*\Z")
+LAST_LINE = re.compile(r"<!-- bundle pages: (?P<template>\S+) (?P<digest>[0-9a-f]{12}) -->\s*\Z")
 LARGEST_BYTES = 10_000_000
 """Longer files are not pages, but `bundle check` may meet them."""
 LONGEST_SHOWN, SHOWN_BEFORE = 60, 20
@@ -142,7 +143,7 @@ def pages_of(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]
             problem = str(error) or type(error).__name__
         now = digest(text)
         digests = (last["digest"] if last else "", now)
-        before = before[: last.start()] + "\n" if before is not None and last else None
+        before = before[: last.start()].rstrip("\n") + "\n" if before is not None and last else None
         yield Page(path, name, before, digests, text, f"<!-- bundle pages: {template} {now} -->", problem)
     if lost := [str(path) for path in only or () if path not in rendered]:
         raise BundleError(f"{', '.join(lost)}: expected a page that `bundle pages` has written; found another file.")
@@ -159,11 +160,6 @@ def write_pages(root: Path, only: Sequence[Path] | None = None) -> list[str]:
         if page.is_stale and not page.is_edited and not page.problem:
             page.path.write_text(page.content, "utf-8", newline="\n")
     return lines
-
-
-def without_last_line(text: str) -> str:
-    """Return a page as people read it."""
-    return LAST_LINE.sub("\n", text)
 
 
 def digest(text: str) -> str:
