@@ -93,10 +93,10 @@ class Page:
         """Say what an edited page lacks, and how to go on."""
         lines = self.before.splitlines() if self.before else []
         lacking = [line for line in self.text.splitlines() if line not in lines]
-        shown = "; ".join(_short(line) for line in lacking[:MOST_SHOWN])
+        shown = "; ".join(f"'{_short(line)}'" for line in lacking[:MOST_SHOWN])
         more = f" and {len(lacking) - MOST_SHOWN} more lines" if len(lacking) > MOST_SHOWN else ""
         return (
-            f"Its template now has: {shown}{more}. Correct the page and end it with {self.last_line}, "
+            f"Its template now has {shown}{more}. Correct the page and end it with {self.last_line}, "
             "or delete it and run `bundle pages`."
         )
 

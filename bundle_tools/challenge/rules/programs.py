@@ -258,8 +258,9 @@ def check_rendered_pages(draft: Draft) -> Iterator[Finding]:
     for page in pages_of(draft):
         if page.problem:
             reasons.setdefault(page.problem, []).append(page.name)
-        elif page.is_stale and page.is_edited:
-            yield finding("page-edited", page.name, page.advice())
+        elif page.is_edited:
+            if page.is_stale:
+                yield finding("page-edited", page.name, page.advice())
         elif page.before is not None:
             for line, before, after in islice(page.changes(), MOST_TOLD):
                 yield finding("page-figure", f"{page.name}:{line}", f"Found {before!r}; expected {after!r}.")
