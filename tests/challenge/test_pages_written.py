@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.pages import write
@@ -146,6 +147,24 @@ def test_a_page_without_our_last_line_is_somebodys_own(tiny: Path) -> None:
     assert told(tiny) == []
     assert (tiny / OVERVIEW).read_text() == before
     assert main(["pages", "--bundle", str(tiny), str(tiny / OVERVIEW)]) == 1
+    # Nothing fills the marks of earlier versions, so a page with them is told of, and stays.
+    write_files(tiny, {OVERVIEW: "On <!--=start-->2029-01-01<!--/-->.\n", f"{OVERVIEW}.j2": TEMPLATE})
+    assert [code for code, *_ in told(tiny)] == ["page-edited"]
+    write_pages(tiny)
+    assert "2029-01-01" in (tiny / OVERVIEW).read_text()
+
+
+@pytest.mark.parametrize(
+    "name", ["../out.md", "{root}/out.md", "a\0.md", "x" * 5000 + ".md", "pages/a/../../../out.md"]
+)
+def test_no_page_is_written_outside_the_bundle(tiny: Path, name: str) -> None:
+    competition = yaml.safe_load((tiny / "competition.yaml").read_text())
+    competition["pages"] = [{"title": "Out", "file": name.format(root=tiny.parent)}]
+    (tiny / "competition.yaml").write_text(yaml.safe_dump(competition))
+    write_files(tiny, {"out.md.j2": TEMPLATE})
+    write_files(tiny.parent, {"out.md.j2": TEMPLATE})
+    assert write_pages(tiny) == []
+    assert not (tiny.parent / "out.md").exists()
 
 
 def test_what_keeps_pages_from_being_rendered_is_told_once_and_they_stay(

@@ -30,6 +30,9 @@ PICTURES = Path(__file__).resolve().parents[3] / "docs" / "images" / "overview"
 VALUES = "pages/values.yaml"
 """What templates say of a bundle and no setting holds: `meanings` of high values by target, and `has_sources`."""
 LAST_LINE = re.compile(r"<!-- bundle pages: (?P<template>\S+) (?P<digest>[0-9a-f]{12}) -->\s*\Z")
+OLD_MARK = "<!--/-->"
+"""What closed a figure on pages of earlier versions, which nothing fills any more."""
+PAGE_NAME = re.compile(r"(?:[\w-]{1,80}/){0,3}[\w-]{1,80}\.md")
 LARGEST_BYTES = 10_000_000
 """Longer files are not pages, but `bundle check` may meet them."""
 LONGEST_SHOWN, SHOWN_BEFORE = 60, 20
@@ -116,18 +119,18 @@ def pages_of(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]
     """Render all pages with a template, without writing.
 
     `only`: the files to render; None: all that `competition.yaml` names. A page without a last line of ours is
-    somebody's own, and left out; so is one from a template that is in a zip. Raises BundleError when a file of `only`
-    is left out.
+    somebody's own, and left out, unless it has marks of an earlier version; so is one from a template that is in a
+    zip. Raises BundleError when a file of `only` is left out.
     """
-    named = dict.fromkeys(map(str, filter(None, (draft.keys.terms, *(page.file for page in draft.keys.pages)))))
-    paths = {draft.root / name: name for name in named if name.endswith(".md") and ".." not in name.split("/")}
+    named = (draft.keys.terms, *(page.file for page in draft.keys.pages))
+    paths = {draft.root / name: name for name in named if isinstance(name, str) and PAGE_NAME.fullmatch(name)}
     environment = templates_in(*([draft.root] if draft.folder else []), TEMPLATES)
     environment.filters["table_rows"] = _table_rows
     context: dict[str, Any] = {}
     rendered = set()
     for path in paths if only is None else [path for path in only if path in paths]:
         name, before, last = paths[path], _text(path), None
-        if before is not None and (last := LAST_LINE.search(before)) is None:
+        if before is not None and (last := LAST_LINE.search(before)) is None and OLD_MARK not in before:
             continue
         own, standard = f"{name}.j2", f"{PurePosixPath(name).name}.j2"
         has_own = (draft.root / own).is_file() or (last is not None and last["template"] == own)
@@ -143,7 +146,7 @@ def pages_of(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]
             problem = str(error) or type(error).__name__
         now = digest(text)
         digests = (last["digest"] if last else "", now)
-        before = before[: last.start()].rstrip("\n") + "\n" if before is not None and last else None
+        before = before[: last.start()].rstrip("\n") + "\n" if before is not None and last else before
         yield Page(path, name, before, digests, text, f"<!-- bundle pages: {template} {now} -->", problem)
     if lost := [str(path) for path in only or () if path not in rendered]:
         raise BundleError(f"{', '.join(lost)}: expected a page that `bundle pages` has written; found another file.")
@@ -158,6 +161,7 @@ def write_pages(root: Path, only: Sequence[Path] | None = None) -> list[str]:
     for page in pages_of(open_bundle(root), only):
         lines += page.notes()
         if page.is_stale and not page.is_edited and not page.problem:
+            page.path.parent.mkdir(parents=True, exist_ok=True)
             page.path.write_text(page.content, "utf-8", newline="\n")
     return lines
 
@@ -193,8 +197,10 @@ def _table_rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _text(path: Path) -> str | None:
+    if not path.exists():
+        return None
     if not path.is_file() or path.stat().st_size > LARGEST_BYTES:
-        return None if not path.exists() else ""
+        return ""
     return path.read_bytes().decode("utf-8", "surrogateescape").replace("\r\n", "\n")
 
 

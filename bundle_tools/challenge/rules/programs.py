@@ -256,12 +256,14 @@ def check_rendered_pages(draft: Draft) -> Iterator[Finding]:
         return  # the program was not asked, which is reported elsewhere; nothing can be compared
     reasons: dict[str, list[str]] = {}
     for page in pages_of(draft):
+        if page.before is None:
+            continue  # other rules report it
         if page.problem:
             reasons.setdefault(page.problem, []).append(page.name)
         elif page.is_edited:
             if page.is_stale:
                 yield finding("page-edited", page.name, page.advice())
-        elif page.before is not None:
+        else:
             for line, before, after in islice(page.changes(), MOST_TOLD):
                 yield finding("page-figure", f"{page.name}:{line}", f"Found {before!r}; expected {after!r}.")
     for reason, names in reasons.items():
