@@ -92,6 +92,7 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
         {
             "starting_kit/README.md": "Read this.\n",
             "pages/overview.md.j2": "# From {{ start }}\n",
+            "pages/values.yaml": "meanings: {}\n",
             "reference_data/practice/task.yaml": "report: {truth: true}",
             "reference_data/final/answer.txt": "secret",
         },
@@ -104,7 +105,7 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
     assert not any(name.startswith("starting_kit/") for name in names(out))
     files = inside(out, "starting_kit.zip")
     assert files["pages/overview.md"] == b"# From 2030-01-01 12:00\n"
-    assert "pages/overview.md.j2" not in files
+    assert not {"pages/overview.md.j2", "pages/values.yaml"} & set(files)
     kit = set(files)
     assert {"README.md", "ingestion_program/ingest.py", "scoring_program/score.py", "solutions/half/model.py"} <= kit
     assert {"input_data/practice/question.txt", "reference_data/practice/answer.txt"} <= kit
