@@ -48,6 +48,7 @@ def figures(draft: Draft) -> dict[str, Any]:
         **shared,
         "phases": own,
         "last": next(reversed(own.values()), _missing("last", "The bundle has no phase with a task.")),
+        "example": "linear" if "linear" in {one.name for one in draft.keys.solutions or ()} else "cue_reader",
         "competition": str(draft.content.get("title", "")),
         "description": str(draft.content.get("description") or ""),
     }
