@@ -10,10 +10,10 @@ from bundle_tools.challenge.rules.clips import check_data
 from bundle_tools.challenge.rules.leaks import check_identities, check_leaks
 from bundle_tools.challenge.rules.phases import check_hidden_labels, check_openness, check_training
 from bundle_tools.challenge.rules.programs import (
-    check_figures,
     check_keys,
     check_models,
     check_registry,
+    check_rendered_pages,
     check_revealed,
     check_settings,
 )
@@ -31,7 +31,7 @@ RULES: tuple[Rule, ...] = (
     check_registry,
     check_revealed,
     check_hidden_labels,
-    check_figures,
+    check_rendered_pages,
     check_keys,
     check_models,
     check_data,

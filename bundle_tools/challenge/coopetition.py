@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.compare.field import Run
+from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.errors import BundleError
 
 

@@ -7,18 +7,22 @@ from typing import Any
 
 import jinja2
 import yaml
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 
-def templates_in(folder: Path) -> jinja2.Environment:
-    """Return the templates of a folder, in which undefined names are errors."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
+def templates_in(*folders: Path) -> jinja2.Environment:
+    """Return the templates of folders, the first of which counts; undefined names in them are errors.
+
+    A bundle may bring its own, so nothing in a template can reach beyond what it is given.
+    """
+    environment = ImmutableSandboxedEnvironment(
+        loader=jinja2.FileSystemLoader(folders),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         # Not HTML: each kind of text has its own filter.
-        autoescape=False,  # noqa: S701
+        autoescape=False,
     )
     environment.filters["cell"] = lambda text: str(text).replace("|", "\\|")
     # Jinja's own filter, meant for HTML, also writes quotation marks as \u0027.

@@ -37,7 +37,7 @@ leaderboards:
       - {index: 1, key: interview_accuracy, title: Accuracy, precision: 4}
       - {index: 2, key: text, title: Text, precision: 4}
 """
-PAGE = "# Evaluation\n\n<!-- landmarks:practice -->\n<!-- /landmarks:practice -->\n\nMore.\n"
+TEMPLATE = "# Evaluation\n\n{{ landmarks }}\n\nMore.\n"
 INPUTS = {"seed": 1, "clips": "clips.csv", "limits": {"time_limit_s": 600}, "probes": {"edits": 3}}
 
 
@@ -124,7 +124,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle of one phase without videos, and two finished runs: one of a model, one that says the same always."""
     root = tmp_path_factory.mktemp("field")
     case = make_case(clips=24, landmarks="landmarks.json")
-    write_files(root, {"competition.yaml": COMPETITION, "pages/evaluation.md": PAGE})
+    write_files(root, {"competition.yaml": COMPETITION, "pages/evaluation.md.j2": TEMPLATE})
     program = ROOT / "scoring_program"
     (root / "scoring_program").symlink_to(program)
     (root / "given").mkdir()
@@ -180,8 +180,8 @@ def test_the_command_writes_the_page_and_a_second_time_nothing(computed: Path) -
     page = computed / "pages" / "evaluation.md"
     text = page.read_text()
     assert text.startswith("# Evaluation")
-    assert text.endswith("\n\nMore.\n")
-    assert "\n\nIn **Practice**:\n\n| score |" in text
+    assert "\n\n| score |" in text
+    assert "\n\nMore.\n" in text
     assert "| Accuracy | " in text
     before = (text, record_of(computed))
     assert baselines(computed) == 0

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.challenge.compare.field import Run
+from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.coopetition import (
     ALONE,
     SECOND,

@@ -18,6 +18,7 @@ import yaml
 from bundle_tools.challenge.build import training
 from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.check import check
+from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.build import wheels
 from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates
@@ -89,17 +90,22 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
     write_files(
         tiny,
         {
-            "starting_kit/README.md": "from <!--=start-->now<!--/-->\n",
+            "starting_kit/README.md": "Read this.\n",
+            "pages/overview.md.j2": "# From {{ start }}\n",
+            "pages/values.yaml": "meanings: {}\n",
             "reference_data/practice/task.yaml": "report: {truth: true}",
             "reference_data/final/answer.txt": "secret",
         },
     )
+    (tiny / "pages/overview.md").unlink()
+    write_pages(tiny)
     code, out = build(tiny)
     assert code == 0
     assert document(out)["phases"][0]["starting_kit"] == "starting_kit.zip"
     assert not any(name.startswith("starting_kit/") for name in names(out))
     files = inside(out, "starting_kit.zip")
-    assert files["README.md"] == b"from 2030-01-01 12:00\n"
+    assert files["pages/overview.md"] == b"# From 2030-01-01 12:00\n"
+    assert not {"pages/overview.md.j2", "pages/values.yaml"} & set(files)
     kit = set(files)
     assert {"README.md", "ingestion_program/ingest.py", "scoring_program/score.py", "solutions/half/model.py"} <= kit
     assert {"input_data/practice/question.txt", "reference_data/practice/answer.txt"} <= kit
@@ -251,18 +257,21 @@ def test_a_sample_of_drawn_clips_gives_way_to_a_set_that_is_drawn_once(
 
 
 def test_figures_of_packed_pages_are_those_of_the_zip(tiny: Path) -> None:
-    page = "# Tiny\n\nIt begins on <!--=start-->{}<!--/--> in <!--=docker_image-->{}<!--/-->.\n"
-    given = write_files(tiny, {"pages/overview.md": page.format("long ago", "old")})
-    swap(tiny / "competition.yaml", "execution_time_limit: 600", "starting_kit: kit/")
-    write_files(tiny, {"kit/README.md": page.format("", "")})
+    names = ("pages/overview.md", "pages/terms.md")
+    write_files(tiny, {f"{name}.j2": "# Tiny\n\nIt begins on {{ start }} in {{ docker_image }}.\n" for name in names})
+    for name in names:
+        (tiny / name).unlink()
+    write_pages(tiny)
+    edited = (tiny / names[1]).read_text() + "\nOurs.\n"
+    (tiny / names[1]).write_text(edited)
+    before = (tiny / names[0]).read_text()
     code, out = build(tiny, "--start", "2031-05-06 12:00:00", "--image", "you/name:1.0")
-    current = page.format("2031-05-06 12:00", "you/name:1.0")
     assert code == 0
     with zipfile.ZipFile(out) as opened:
-        assert opened.read("pages/overview.md").decode() == current
-    assert inside(out, "kit.zip")["README.md"].decode() == current
+        assert "It begins on 2031-05-06 12:00 in you/name:1.0.\n" in opened.read(names[0]).decode()
+        assert opened.read(names[1]).decode() == edited
     # The folder is left as it is.
-    assert (given / "pages/overview.md").read_text() == page.format("long ago", "old")
+    assert (tiny / names[0]).read_text() == before
 
 
 def pip_that(write: Callable[[Path], object], code: int) -> Callable[..., subprocess.CompletedProcess[str]]:

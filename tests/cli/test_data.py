@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from bundle_tools import console
+from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.cli.main import main
 from bundle_tools.console import progress_bar
 from bundle_tools.synthetic import folders
@@ -70,15 +71,17 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(
 ) -> None:
     monkeypatch.setattr(folders, "_make", made_of_one)
     page = tiny / "pages" / "overview.md"
-    page.write_text("# Tiny\n\nIt has <!--=clips-->5<!--/--> clips.\n")
+    page.unlink()
+    (tiny / "pages/overview.md.j2").write_text("# Tiny\n\nIt has {{ clips if clips is defined else 5 }} clips.\n")
+    write_pages(tiny)
     arguments = ["data", "phase", "practice", "--clips", "1", "--bundle", str(tiny)]
     assert main(arguments) == 0
     told = capsys.readouterr().out
     seed = re.findall(r"seed (\d+)", told)[0]
     assert "with 1 clips only differences of 44 points" in told
     assert "should have 120: then 4 points are enough" in told
-    assert "pages/overview.md:3: clips 5 -> 1" in told
-    assert "-->1<" in page.read_text()
+    assert "pages/overview.md:3: It has 5 clips. -> It has 1 clips." in told
+    assert "It has 1 clips." in page.read_text()
     first = (tiny / "reference_data" / "practice" / "labels.csv").read_bytes()
     digits = hashlib.sha256((tiny / "input_data" / "practice" / "clips.csv").read_bytes()).hexdigest()[:8]
     assert versions(tiny) == {f"synthetic-4-{digits}"}

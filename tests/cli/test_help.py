@@ -2,12 +2,15 @@
 
 import argparse
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from bundle_tools.cli.main import COMMANDS, _parser, main
 from bundle_tools.cli.options import Parser
+from tests import ROOT
 
 
 def commands_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -40,6 +43,17 @@ def test_help_begins_with_what_the_command_does_and_has_an_example_that_works(co
         assert example.startswith(command.prog)
         _, *words = shlex.split(example)
         assert _parser(words[0]).parse_args(words).action
+
+
+def test_commands_start_without_the_programs() -> None:
+    """Which of several scoring programs is loaded is decided later, by the bundle that is asked for."""
+    code = (
+        "import sys; from bundle_tools.cli.main import COMMANDS, _parser\n"
+        "for name in set(COMMANDS) - {'data', 'evaluate', 'shard'}: _parser(name)\n"
+        "print('score' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("False\n", "")
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: command.prog)

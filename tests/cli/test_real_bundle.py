@@ -17,7 +17,7 @@ import pytest
 from bundle_tools.challenge.build import TOP_LEVEL, Options, build
 from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.check import check
-from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.reading import program_settings
 from bundle_tools.challenge.reading.video import describe
 from bundle_tools.challenge.rules import clips
@@ -59,7 +59,7 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     bundle = tmp_path_factory.mktemp("short") / "bundle"
     shutil.unpack_archive(by_hand, bundle)
     keep_clips(bundle, 2)
-    fill_pages(bundle)
+    write_pages(bundle)
     return bundle
 
 

@@ -17,7 +17,6 @@ from tests.guides import run_script
 from tests.kit.conftest import FORKING
 
 GUIDE = (ROOT / "docs" / "participant.md").read_text("utf-8")
-PLAIN = re.sub(r"<!--.*?-->", "", GUIDE)
 ONCE = "sed -i 's/load_s: 60/load_s: 600/' input_data/practice/task.yaml"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 AXES = {
@@ -31,7 +30,7 @@ AXES = {
 
 def table(heading: str) -> list[list[str]]:
     """Cells of the table whose first row begins with a heading."""
-    lines = PLAIN.partition(f"\n| {heading} |")[2].partition("\n\n")[0].splitlines()[2:]
+    lines = GUIDE.partition(f"\n| {heading} |")[2].partition("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in re.split(r"(?<= )\| ", line.strip("| "))] for line in lines]
 
 
@@ -52,7 +51,7 @@ def test_the_figures_of_the_example_are_those_of_the_landmarks() -> None:
     assert {title: shown[title] for title in AXES.values()} == {
         title: f"{columns[axis]:.2f}" for axis, title in AXES.items()
     }
-    product = re.search(r"100 × ([\d.]+) × ([\d.]+) × ([\d.]+)² = (\d+)", PLAIN)
+    product = re.search(r"100 × ([\d.]+) × ([\d.]+) × ([\d.]+)² = (\d+)", GUIDE)
     assert product
     coverage, skill, mean, total = map(float, product.groups())
     assert total == round(columns["explanation"])

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bundle_tools.challenge.check import check
-from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.problems import Problems
@@ -104,11 +104,14 @@ def test_the_folder_makes_a_bundle_without_a_finding(made: Path, tmp_path: Path)
     by_prediction = re.sub(r".*key: known_causes.*\n", "", by_prediction)
     assert f"`primary_index: {skill}`" in (ROOT / "docs/first_impressions.md").read_text("utf-8")
     competition.write_text(by_prediction)
-    fill_pages(tmp_path)
+    write_pages(tmp_path)
     found = [finding for finding in check(tmp_path) if finding.severity != "note"]
-    # The pages still speak of copies with one neutral cue, which real clips do not have; and six clips have few labels.
-    rest = [finding for finding in found if "practice has no copies" not in finding.what]
-    assert {finding.code for finding in rest} <= {"labels-told", "training-few", "yardstick-people"}
+    # Six clips have few labels.
+    assert {finding.code for finding in found} <= {"labels-told", "training-few", "yardstick-people"}
+    pages = "".join(path.read_text("utf-8") for path in (tmp_path / "pages").glob("*.md"))
+    assert "talking head" not in pages
+    assert "For every clip your model" in pages
+    assert "with numbers for age, ethnicity, gender" in pages
 
 
 def test_settings_say_stability_and_the_readme_says_why(made: Path) -> None:

@@ -39,7 +39,7 @@ def test_final_hides_what_practice_shows() -> None:
 
 
 def test_descriptions_of_tasks_name_no_number() -> None:
-    # `bundle pages` fills in pages and guides, but not this file: a number of clips would grow stale in it.
+    # `bundle pages` writes pages, but not this file: a number of clips would grow stale in it.
     assert not [task["name"] for task in COMPETITION["tasks"] if any(map(str.isdigit, task["description"]))]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.challenge.baselines.predictors import ceiling_of_people, from_causes, look_up, metadata_only
-from bundle_tools.challenge.compare.field import Run
+from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.fingerprint import fingerprint
 from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.challenge.rules.shortcuts import features

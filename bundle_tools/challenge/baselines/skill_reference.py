@@ -4,7 +4,7 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from bundle_tools.challenge.compare.field import find_runs
+from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.codabench.competition import Competition
 from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.entering import enter

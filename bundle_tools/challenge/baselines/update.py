@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from bundle_tools.challenge.compare.field import find_runs
-from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.reading.tables import read_settings
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.codabench.competition import Competition, Phase
@@ -52,7 +52,7 @@ def update(
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if path.name == FILE:
         enter(path.with_name("task.yaml"), {"landmarks": FILE})
-    for line in fill_pages(competition.root):
+    for line in write_pages(competition.root):
         say(line)
     return path
 

@@ -1,7 +1,7 @@
 """The zip to upload, made from the folders of the bundle: checked, dated, complete and reproducible.
 
-`contents` says what goes in, `document` edits `competition.yaml`, `pages` brings figures up to date, `wheels` and `key`
-make what no folder contains; `version1` writes everything in the format of CodaLab's first version.
+`contents` says what goes in and brings pages up to date, `document` edits `competition.yaml`, `wheels` and `key` make
+what no folder contains; `version1` writes everything in the format of CodaLab's first version.
 """
 
 import shutil
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from bundle_tools.challenge.build.contents import KIT, TOP_LEVEL, downloads, entries
-from bundle_tools.challenge.build.pages import current_pages
+from bundle_tools.challenge.build.contents import KIT, TOP_LEVEL, current_pages, downloads, entries
 from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import Entry, write_deterministic, zip_folders
 from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates

@@ -5,12 +5,15 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
+from bundle_tools.challenge.pages.write import VALUES, pages_of
 from bundle_tools.challenge.reading.tables import read_settings
 from bundle_tools.codabench.archive import Entry
 from bundle_tools.codabench.build.key import NAME as KEY_NAME
 from bundle_tools.codabench.keys import load
 from bundle_tools.codabench.rules.archive import JUNK
 from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
@@ -46,6 +49,27 @@ def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
             private = _groups_of(root / name)
             files = _files(root / name, f"{KIT_NAME}/{name}")
             yield from (entry for entry in files if entry[1] != private)
+
+
+def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry]:
+    """Yield the entries with current pages, but for those edited by hand. Those of the kit have no last line of ours.
+
+    `text`: `competition.yaml` as packed.
+    """
+    content = yaml.safe_load(text)
+    draft = Draft(root, as_version2(content) if is_version1(content) else content, {}, folder=True)
+    pages = {page.path: page for page in pages_of(draft)}
+    for name, file in entries:
+        in_kit = name.startswith(f"{KIT_NAME}/")
+        if name.startswith(f"{KIT_NAME}/pages/") and name.endswith((".md.j2", VALUES)):
+            continue  # from which pages are made
+        page = pages.get(file) if isinstance(file, Path) else None
+        if page is None or page.problem or page.before is None:
+            yield name, file
+        elif in_kit:
+            yield name, (page.before if page.is_edited else page.text).encode("utf-8", "surrogateescape")
+        else:
+            yield name, file if page.is_edited else page.content.encode("utf-8", "surrogateescape")
 
 
 def downloads(text: str) -> list[str]:

@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bundle_tools.challenge.compare.bands import ABOVE, Contender, bands, mean_ranks, places, shares_above
 from bundle_tools.challenge.compare.field import TOTAL, Entry, Field
-from bundle_tools.challenge.compare.table import ABOVE, Contender, Row, bands, mean_ranks, places, shares_above
+from bundle_tools.challenge.compare.table import Row
 from score.evaluate import held_up as of_clips
 from score.metrics import percentile_interval
 

@@ -12,7 +12,7 @@ from pydantic import Field, StrictFloat, StrictInt
 from pydantic.dataclasses import dataclass
 
 from bundle_tools.errors import BundleError
-from score.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, read
+from bundle_tools.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, read
 
 DEFAULT = Path(__file__).with_name("criteria.yaml")
 _Text = Annotated[str, line(2000)]

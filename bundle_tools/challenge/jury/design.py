@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.compare.field import Run, score_field
+from bundle_tools.challenge.compare.field import score_field
 from bundle_tools.challenge.compare.judgement import judge
+from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Item, Key, Rules, Team
 from bundle_tools.challenge.scoring_program import scoring_input, unpacked, use_scoring_program
 from bundle_tools.codabench.competition import Phase

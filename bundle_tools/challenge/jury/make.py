@@ -14,7 +14,7 @@ import numpy as np
 from av.container import InputContainer
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.compare.field import Run
+from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Rules, write_key
 from bundle_tools.challenge.jury.design import (
     MOST_TEAMS,
@@ -27,11 +27,10 @@ from bundle_tools.challenge.jury.design import (
     gather,
     plan,
 )
-from bundle_tools.challenge.pages import as_script, render
-from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.page import as_script, render, write_page
 from score.report.drawings import data_uri
 from score.visible import visible
 
@@ -166,7 +165,7 @@ def make_jury(
         place.mkdir()
         for juror in range(jurors):
             page = sheet_page(design, juror, final, rules, videos)
-            write_whole(place / _sheet(juror), page)
+            write_page(place / _sheet(juror), page)
         write_key(place / KEY, design.key)
         place.replace(out)
     return JuryFiles(

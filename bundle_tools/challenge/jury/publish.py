@@ -12,7 +12,7 @@ from typing import Any
 from bundle_tools.challenge.jury.criteria import Key, Rules
 from bundle_tools.challenge.jury.panel import Answers, Panel
 from bundle_tools.challenge.jury.result import Result
-from bundle_tools.challenge.pages import number, render
+from bundle_tools.page import render
 
 FORMAT_VERSION = 2
 
@@ -109,6 +109,8 @@ def notes(panel: Panel) -> list[str]:
 
 def lines(result: Result, panel: Panel) -> list[str]:
     """Return the result for a terminal."""
+    from score.report.numbers import number  # noqa: PLC0415 - the result page has loaded a scoring program
+
     text = [f"{'place':>5}  {'value':>5}  {'interval':>12}  {'band':>4}  team"]
     for one in result.placed:
         interval = f"[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.compare.table import Contender, bands, middle_ranks, places
+from bundle_tools.challenge.compare.bands import Contender, bands, middle_ranks, places
 from bundle_tools.challenge.jury.criteria import Key, Rules
 from bundle_tools.challenge.jury.panel import Panel
 from bundle_tools.errors import BundleError

@@ -47,10 +47,15 @@ PROGRAMS: dict[str, Row] = {
     "solution-model": ("error", "Ingestion refuses it.", "Put model.py at its root."),
     "solution-syntax": ("error", "Ingestion refuses it.", "{fix}"),
     "solution-contract": ("error", "Ingestion refuses it.", "{fix}"),
-    "page-mark": (
+    "page-template": (
         "warning",
-        "This figure is never updated.",
-        "Correct the mark or its source. `bundle pages` lists every place, `bundle pages --names` all names.",
+        "These pages are never updated.",
+        "Correct the template or what it names; `bundle pages --names` lists all names.",
+    ),
+    "page-edited": (
+        "warning",
+        "It was edited by hand, so `bundle pages` leaves it, and readers may see a wrong number.",
+        "Bring it up to date by hand, or delete it and run `bundle pages`.",
     ),
     "page-figure": ("warning", "Readers see a wrong number.", "Run `bundle pages`."),
 }

@@ -7,10 +7,11 @@ import ast
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from bundle_tools.challenge.figures.pages import look_through
+from bundle_tools.challenge.pages.write import pages_of
 from bundle_tools.challenge.reading.program_settings import (
     DATA,
     ProgramSettings,
@@ -249,21 +250,22 @@ def check_models(draft: Draft) -> Iterator[Finding]:
                 yield finding(KIT_CODES[problem.code], where, what, fix=_sentence(problem.fix))
 
 
-def check_figures(draft: Draft) -> Iterator[Finding]:
-    """Find figures that are stale, and marks that cannot be filled."""
+def check_rendered_pages(draft: Draft) -> Iterator[Finding]:
+    """Find pages that are not what their template gives, and templates that cannot be rendered."""
     if not draft.folder and None in scoring_settings(draft).values():
         return  # the program was not asked, which is reported elsewhere; nothing can be compared
-    reasons: dict[str, list[tuple[str, str]]] = {}
-    for page in look_through(draft):
-        for change in page.filled.changes[:MOST_TOLD]:
-            what = f"{change.name}: found {shown(change.found)}; expected {shown(change.expected)}."
-            where = f"{page.name}:{change.line}"
-            yield finding("page-figure", where, what)
-        for problem in page.filled.problems:
-            reasons.setdefault(problem.what, []).append((f"{page.name}:{problem.line}", problem.name or "a mark"))
-    for reason, marks in reasons.items():
-        # One wrong setting can leave all marks empty: report it once.
-        names = list(dict.fromkeys(name for _, name in marks))
-        more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
-        what = f"{', '.join(names[:MOST_TOLD])}{more}: {reason}"
-        yield finding("page-mark", marks[0][0], what)
+    reasons: dict[str, list[str]] = {}
+    for page in pages_of(draft):
+        if page.before is None:
+            continue  # other rules report it
+        if page.problem:
+            reasons.setdefault(page.problem, []).append(page.name)
+        elif page.is_edited:
+            if page.is_stale:
+                yield finding("page-edited", page.name, page.advice())
+        else:
+            for line, before, after in islice(page.changes(), MOST_TOLD):
+                yield finding("page-figure", f"{page.name}:{line}", f"Found {before!r}; expected {after!r}.")
+    for reason, names in reasons.items():
+        # One wrong setting can keep all pages from being rendered: report it once.
+        yield finding("page-template", names[0], f"{', '.join(names)}: {reason}")

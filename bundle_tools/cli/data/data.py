@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
-from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.cli.data import faces, key_frames, own_clips, skill_reference
 from bundle_tools.cli.data.baselines import add_baselines
 from bundle_tools.cli.options import add_bundle, add_command, add_path, count, positive, workers
@@ -109,7 +109,7 @@ def _phase(arguments: argparse.Namespace) -> int:
         apart, enough = points_apart(arguments.clips), points_apart(CLIPS_TO_RANK)
         say(f"Note: with {arguments.clips} clips only differences of {apart:.0f} points or more can be told from luck.")
         say(f"A phase that ranks should have {CLIPS_TO_RANK}: then {enough:.0f} points are enough.")
-    _fill_pages(root)
+    _update_pages(root)
     return 0
 
 
@@ -135,11 +135,11 @@ def _committed(arguments: argparse.Namespace) -> int:
     with progress_bar("clips") as progress:
         write_committed(root, workers=workers(), progress=progress)
     say(f"Made again: input_data/, reference_data/ and public_data/ in {root}")
-    _fill_pages(root)
+    _update_pages(root)
     return 0
 
 
-def _fill_pages(root: Path) -> None:
+def _update_pages(root: Path) -> None:
     """Update figures on pages for the new data, and list the changes."""
-    for line in fill_pages(root):
+    for line in write_pages(root):
         say(line)

@@ -3,7 +3,6 @@
 import argparse
 from pathlib import Path
 
-from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.cli.options import add_bundle, add_command, add_path, workers
 from bundle_tools.codabench.competition import find_root, load
@@ -13,6 +12,7 @@ from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces.find import FoundFace, find_faces
 from bundle_tools.own_clips.faces.page import faces_page
 from bundle_tools.own_clips.faces.write import FILE, write_faces
+from bundle_tools.page import write_page
 
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -52,7 +52,7 @@ def _faces(arguments: argparse.Namespace) -> int:
         say(f"{name}: a face in {with_box} of {len(found[name])} clips: {given / FILE}")
     page = arguments.page or root / "private" / "faces.html"
     page.parent.mkdir(exist_ok=True)
-    write_whole(page, faces_page(found))
+    write_page(page, faces_page(found))
     say("The cues face and background were added to the settings: run bundle data baselines, then bundle pages.")
     say(f"Check the faces, and correct or delete wrong ones: {page}. It shows people: keep it private.")
     return 0

@@ -5,13 +5,13 @@ import json
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.field import find_runs
-from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
 from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
+from bundle_tools.page import write_page
 
 RESAMPLES = 1000
 
@@ -54,7 +54,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         scored = field.score_field(phase, runs, arguments.resamples, scratch)
         rows = judgement.judge(scored)
     if arguments.html:
-        write_whole(arguments.html, page.comparison_page(scored, rows, full=arguments.full))
+        write_page(arguments.html, page.comparison_page(scored, rows, full=arguments.full))
     if arguments.json:
         say(json.dumps(table.record(rows, phase.slug, arguments.resamples), indent=2))
     else:

@@ -5,7 +5,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.field import expand, find_runs
+from bundle_tools.challenge.compare.runs import expand, find_runs
 from bundle_tools.challenge.coopetition import lines, read_teams, read_works, record
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path

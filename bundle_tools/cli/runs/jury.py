@@ -6,17 +6,17 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.field import find_runs
+from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.jury.criteria import DEFAULT, read_key, read_rules
 from bundle_tools.challenge.jury.panel import gather, read_answers
 from bundle_tools.challenge.jury.publish import lines, ratings_table, record, reference, result_page
 from bundle_tools.challenge.jury.result import evaluate
-from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
 from bundle_tools.codabench.competition import Competition, Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.page import write_page
 
 CLIPS = 15
 JURORS = 5
@@ -120,7 +120,7 @@ def _score(arguments: argparse.Namespace) -> int:
     phase = load(find_root(arguments.bundle)).phase(key.phase) if arguments.write else None
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name, text in written.items():
-        write_whole(arguments.out / name, text)
+        write_page(arguments.out / name, text)
     if phase is not None:
         _into_reference(phase, written["jury.json"])
     if arguments.json:

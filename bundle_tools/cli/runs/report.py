@@ -4,13 +4,13 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.field import expand, find_runs
-from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.challenge.compare.runs import expand, find_runs
 from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
+from bundle_tools.page import write_page
 
 PAGE = "detailed_results.html"
 FULL_PAGE = "full_results.html"
@@ -58,7 +58,7 @@ def _report(arguments: argparse.Namespace) -> int:
             except BundleError as error:
                 wrong.append(str(error))
                 continue
-        write_whole(out, page)
+        write_page(out, page)
         say(f"Report: {out}")
     if wrong:
         raise BundleError(" ".join(wrong))

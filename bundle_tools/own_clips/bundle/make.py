@@ -12,12 +12,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.writing.data import Options
-from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 from bundle_tools.phase_data.texts import templates_in
 from score.columns import columns
 from score.errors import ScoringError
@@ -42,10 +41,6 @@ FOREIGN_EXAMPLES = (
 SAMPLE_CLIPS = 3
 SCRIPTS = "starting_kit/*.py"
 LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
-EXAMPLES = {"lighting": "Bright lighting", "motion": "A lot of motion", "voice": "A loud voice", "words": "Many words"}
-"""Example phrases for a cue that raised a prediction."""
-STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
-"""The style of tables, which one page sets for all."""
 OPEN_LASTS, CLOSED_LASTS = timedelta(days=89), timedelta(days=14)
 GAP = timedelta(days=1)
 """Gap between phases: on Codabench one must start after the previous one ends, and version 1 allows no other gap."""
@@ -76,7 +71,6 @@ def add_bundle(
     facts = _facts(folder, dataset, parts, start) | {
         "constants": constants,
         "time_limit_s": options.time_limit_s,
-        "rank_by": options.rank_by,
     }
     texts = templates_in(TEMPLATES)
     for name in texts.list_templates():
@@ -90,7 +84,7 @@ def add_bundle(
     (folder / GUIDE).write_text(f"# Participant's guide\n\n{kept}", encoding="utf-8")
     _train_example(folder, workers)
     _add_sample(folder)
-    fill_pages(folder)
+    write_pages(folder)
 
 
 def _train_example(folder: Path, workers: int) -> None:
@@ -126,20 +120,14 @@ def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetim
     targets = ", ".join(f"{one.title.lower()} ({one.minimum:g} to {one.maximum:g})" for one in challenge.targets)
     return {
         "title": challenge.title,
-        "style": next(iter(STYLE.findall((CHECKOUT / "pages/overview.md").read_text("utf-8"))), ""),
         "description": challenge.description or f"Predict {targets} from short clips, and explain why.",
         "image": load(CHECKOUT).docker_image,
         "phases": _phases(parts, start),
-        "training": next(part for part in parts if not part.is_phase),
         "columns": columns,
-        "titles": {column.key: column.title for column in columns},
         "targets": challenge.targets,
-        "listed": targets,
         "main": challenge.targets[challenge.main],
         "vocabulary": challenge.vocabulary,
-        "untried": [cue for cue in challenge.vocabulary if cue not in (*TRIED, *TRIED_WITH_FACES)],
-        "example": next((EXAMPLES[cue] for cue in challenge.vocabulary if cue in EXAMPLES), "A clear voice"),
-        "attributes": dataset.attributes,
+        "meanings": {target.name: target.high for target in challenge.targets if target.high},
         "has_sources": dataset.has_sources,
     }
 

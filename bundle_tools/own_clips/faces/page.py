@@ -4,8 +4,8 @@ import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bundle_tools.challenge.pages import render
 from bundle_tools.own_clips.faces.find import FoundFace
+from bundle_tools.page import render
 
 
 def faces_page(phases: Mapping[str, Sequence[FoundFace]]) -> str:

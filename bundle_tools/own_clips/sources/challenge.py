@@ -15,9 +15,7 @@ from pydantic.dataclasses import dataclass
 
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.phase_data.settings import TRIED, Challenge, Target
-
-# The file's values end up in the settings of scoring, so it is read in the same way.
-from score.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, matching, one_of, read
+from bundle_tools.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, matching, one_of, read
 
 NAME = r"[a-z][a-z0-9_]{0,31}"
 LONGEST_TITLE = 24

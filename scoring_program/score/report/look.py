@@ -22,11 +22,19 @@ class Look:
 
 
 def look() -> Look:
-    """Read style and script, and compute the policy from their hashes."""
+    """Read style and script of the report."""
     style = "\n" + "".join((_FOLDER / "style" / f"{name}.css").read_text("utf-8") for name in _STYLES)
-    script = "\n" + (_FOLDER / "script" / "page.js").read_text("utf-8")
-    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
-    return Look(style, script, policy)
+    return look_of(style, "\n" + (_FOLDER / "script" / "page.js").read_text("utf-8"))
+
+
+def look_of(style: str, script: str, more: str = "") -> Look:
+    """Compute the policy of a page from the hashes of its style and script.
+
+    `script`: empty for a page without one. `more`: further directives of the policy.
+    """
+    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'"
+    policy += f"; script-src '{_hash(script)}'" if script else ""
+    return Look(style, script, policy + more)
 
 
 def _hash(text: str) -> str:

@@ -9,7 +9,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 _ROUND_STEPS = (1, 2, 2.5, 5, 10)
 
 
-def number(value: float | None, places: int) -> str:
+def number(value: float | None, places: int = 2) -> str:
     """Write a number with a true minus sign, zero without a sign, and a dash if unknown or not finite."""
     if value is None or not math.isfinite(value):
         return NONE

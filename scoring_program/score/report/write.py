@@ -121,15 +121,16 @@ def render(template: str, page: object, own: Path | None = None) -> str:
 
     `own`: folder with templates of another page that shares the report's look.
     """
-    return _environment(own).get_template(template).render(page=page, look=look())
+    folders = (Path(__file__).parent / "templates", *([own] if own else []))
+    return environment(*folders).get_template(template).render(page=page, look=look())
 
 
 # The early page and the report share most templates, so keep them compiled.
 @lru_cache(maxsize=4)
-def _environment(own: Path | None) -> Environment:
-    folders = [Path(__file__).parent / "templates", *([own] if own else [])]
+def environment(*folders: Path) -> Environment:
+    """Return the templates of some folders, with the filters for numbers; all texts are escaped and made harmless."""
     # Escape in all templates, whatever their names: nearly all text comes from participants.
-    environment = Environment(
+    templates = Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
         finalize=_harmless,
@@ -137,10 +138,10 @@ def _environment(own: Path | None) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update({one.__name__: one for one in _FILTERS})
-    environment.tests["finite"] = math.isfinite
-    environment.filters["zip"] = zip
-    return environment
+    templates.filters.update({one.__name__: one for one in _FILTERS})
+    templates.tests["finite"] = math.isfinite
+    templates.filters["zip"] = zip
+    return templates
 
 
 def _harmless(value: object) -> object:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from bundle_tools.challenge.compare.table import ABOVE, Contender, bands, mean_ranks, middle_ranks, places, shares_above
+from bundle_tools.challenge.compare.bands import ABOVE, Contender, bands, mean_ranks, middle_ranks, places, shares_above
 
 RESAMPLES = 60
 numbers = st.integers(0, 100).map(float)

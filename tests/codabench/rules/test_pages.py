@@ -1,4 +1,4 @@
-"""Addresses and figures in pages: all forms are found, no false alarm, and one pass whatever the page holds."""
+"""Addresses in pages: all forms are found, no false alarm, and one pass whatever the page holds."""
 
 import time
 from pathlib import Path
@@ -54,14 +54,16 @@ def test_addresses_of_a_page(text: str, pictures: list[str], links: list[str]) -
     [
         *("[x", "![", "[](", "[x](", "](", "[a]:", "<img ", "<a ", "<img src=", "<img src='", "<img a='"),
         *("`", "``` x\n", "```x```\n", "$a", "\\", "\n ", " "),
-        "<!--=a-->1<!--/-->",
+        "<!-- bundle pages: a.md.j2 ",
         "",
     ],
     ids=repr,
 )
 def test_a_page_of_any_shape_is_read_in_one_pass(tiny: Path, piece: str) -> None:
     size = 250_000
-    page = piece * (size // len(piece)) if piece else " " * (size * 6 // 10) + "<!--=a-->1<!--/-->" * (size // 50)
+    page = (
+        piece * (size // len(piece)) if piece else " " * (size * 6 // 10) + "<!-- bundle pages: a 1 -->" * (size // 65)
+    )
     write_files(tiny, {PAGE: page})
     started = time.process_time()
     check(tiny)
@@ -76,63 +78,13 @@ def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:
     assert any(what.endswith("'page19.md' and 980 more.") for what in found)
 
 
-MARKED = "# Tiny\n\nThe phase begins on <!--=start-->2030-01-01 12:00<!--/-->.\n"
-
-
-def told(bundle: Path) -> list[tuple[str, str, str, str]]:
-    return [(found.code, found.severity, found.where, found.what) for found in check(bundle)]
-
-
-def test_current_figures_are_silent(tiny: Path) -> None:
-    write_files(tiny, {PAGE: MARKED, "docs/guide.md": "No mark <!-- but a comment -->.\n"})
-    assert told(tiny) == []
-
-
-def test_a_stale_figure_is_a_warning_with_both_values(tiny: Path) -> None:
-    write_files(tiny, {PAGE: MARKED.replace("2030-01-01", "2029-05-02")})
-    what = "start: found '2029-05-02 12:00'; expected '2030-01-01 12:00'."
-    assert told(tiny) == [("page-figure", "warning", f"{PAGE}:3", what)]
-    archive = tiny.parent / "stale.zip"
-    zip_folder(tiny, archive)
-    assert told(archive) == told(tiny)
-
-
-def test_a_mark_that_cannot_be_filled_is_a_warning_with_the_reason(tiny: Path) -> None:
-    write_files(
-        tiny, {PAGE: MARKED.replace("=start", "=stat"), "docs/guide.md": "a <!--=clips-->\nb <!--=clips-->1<!--/-->\n"}
-    )
-    assert told(tiny) == [
-        ("page-mark", "warning", "docs/guide.md:1", "clips: Expected <!--/--> next, in the same line."),
-        ("page-mark", "warning", "docs/guide.md:2", "clips: practice has no list of clips."),
-        ("page-mark", "warning", f"{PAGE}:3", "stat: Unknown name; did you mean start?"),
-    ]
-
-
-def test_marks_that_one_mistake_empties_are_told_together(tiny: Path) -> None:
-    marks = " ".join(f"a <!--=limits{number}-->1<!--/-->" for number in range(MOST_TOLD + 3))
-    write_files(tiny, {PAGE: f"{MARKED}\n{marks.replace('limits', 'no.')}\n", "docs/a.md": "a <!--=clip_s--><!--/-->"})
-    (one, two) = told(tiny)
-    assert one == ("page-mark", "warning", "docs/a.md:1", "clip_s: practice has no list of clips.")
-    assert two[2] == f"{PAGE}:5"
-    assert two[3].startswith("no.0, no.1, ")
-    assert two[3].endswith(f"no.{MOST_TOLD - 1} and 3 more: Unknown name.")
-
-
-def test_html_pages_hold_no_marks(tiny: Path) -> None:
-    competition = (tiny / "competition.yaml").read_text()
-    stale = "<h1>Tiny</h1> on <!--=start-->2029-05-02<!--/-->"
-    write_files(
-        tiny, {"competition.yaml": competition.replace(PAGE, "pages/overview.html"), "pages/overview.html": stale}
-    )
-    assert told(tiny) == []
-
-
-def test_of_a_foreign_zip_no_figure_is_told(tiny: Path) -> None:
-    files = {
+def test_of_a_foreign_zip_no_page_is_rendered(tiny: Path) -> None:
+    files: dict[str, str | bytes] = {
         "scoring_program/score/columns.py": "open('ran', 'w')",
         "reference_data/practice/task.yaml": "task: practice",
+        PAGE: "# Tiny\n\n<!-- bundle pages: overview.md.j2 0123456789ab -->\n",
     }
-    write_files(tiny, {PAGE: "# Tiny\n\na <!--=resamples-->1<!--/-->\n", **files})
+    write_files(tiny, files)
     archive = tiny.parent / "foreign.zip"
     zip_folder(tiny, archive)
-    assert [code for code, *_ in told(archive)] == ["program-unasked"]
+    assert [finding.code for finding in check(archive)] == ["program-unasked"]

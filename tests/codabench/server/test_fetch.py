@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.compare.field import find_runs
+from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from tests.codabench.server.codabench import Fault, Json, Server

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.compare import field as runs
+from bundle_tools.challenge.compare import runs
 from bundle_tools.codabench.server.interface import calls, download, http
 from bundle_tools.codabench.server.interface.http import Connection, ServerError
 from bundle_tools.errors import BundleError

@@ -1,0 +1,59 @@
+"""Pages for organisers and jurors: one self-contained file each, with the templates and the policy of reports."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from bundle_tools.challenge.scoring_program import use_own_scoring_program
+from bundle_tools.errors import BundleError
+from bundle_tools.whole import replaced
+
+_PARTS = Path(__file__).with_name("page_parts")
+
+
+def render(templates: Path, name: str, **content: object) -> str:
+    """Fill a template with its style and script.
+
+    The page may use only these two and its own content. `base.css` of `page_parts` comes before the page's own style;
+    `base.html` is the frame that templates extend, `tables.html` has shared parts.
+
+    `name`: name of the template without its ending; `NAME.css` and `NAME.js` are optional. `content`: what the template
+    may show; texts are escaped.
+    """
+    use_own_scoring_program()
+    from score.report.look import look_of  # noqa: PLC0415 - `score` may be another bundle's, loaded before
+    from score.report.write import environment  # noqa: PLC0415
+
+    script = _text(templates / f"{name}.js")
+    look = look_of(
+        _text(_PARTS / "base.css") + _text(templates / f"{name}.css"), script, "; media-src blob:" if script else ""
+    )
+    own = {part: Markup(text) for part, text in vars(look).items()}  # noqa: S704 - our own files
+    return environment(templates, _PARTS).get_template(f"{name}.html").render(content, **own)
+
+
+def as_script(content: dict[str, Any]) -> Markup:
+    """Write JSON in which no text can end a script element."""
+    text = json.dumps(content, ensure_ascii=True)
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)  # noqa: S704 - no letter of HTML is left
+
+
+def write_page(path: Path, text: str) -> None:
+    r"""Write a page atomically into a folder with untrusted files: the old one or the whole new one. Follow no link.
+
+    Lone surrogates, which JSON can contain but UTF-8 cannot, are escaped: ``\ud800``.
+
+    Raises BundleError if something other than a file is at the path.
+    """
+    if (path.exists() and not path.is_file()) or path.parent.resolve() == Path("/dev"):  # never replace a device
+        raise BundleError(f"{path}: expected a file, or none yet. Name another place.")
+    with replaced(path) as draft, draft.open("xb") as stream:  # "x" follows no link
+        stream.write(text.encode("utf-8", "backslashreplace"))
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8") if path.is_file() else ""

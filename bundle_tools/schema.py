@@ -1,0 +1,1 @@
+../scoring_program/score/schema.py
