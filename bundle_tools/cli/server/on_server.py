@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import tempfile
 import zipfile
 from dataclasses import replace as changed
@@ -12,19 +13,13 @@ from bundle_tools.codabench.competition import Competition as Bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.keys import load as read_keys
 from bundle_tools.codabench.server import audit as auditing
-from bundle_tools.codabench.server import board as boards
 from bundle_tools.codabench.server import publish as publishing
+from bundle_tools.codabench.server import records, submissions
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server import replace as replacing
-from bundle_tools.codabench.server.fetch import fetch as fetch_all
-from bundle_tools.codabench.server.interface import calls
-from bundle_tools.codabench.server.interface.calls import Place
-from bundle_tools.codabench.server.interface.download import download
-from bundle_tools.codabench.server.interface.http import Connection
-from bundle_tools.codabench.server.interface.records import PARTS, Competition, PartName, Phase
-from bundle_tools.codabench.server.interface.token import SECOND_VARIABLE, log_in, second_account
-from bundle_tools.codabench.worker.docker import DockerEngine
-from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
+from bundle_tools.codabench.server.client import SECOND_VARIABLE, Connection, log_in
+from bundle_tools.codabench.server.records import PARTS, Competition, PartName, Phase, Place
+from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import confirm, counted, progress_bar, say
@@ -38,7 +33,7 @@ def publish(arguments: argparse.Namespace) -> int:
         found = "a folder" if archive.is_dir() else "no such file"
         raise BundleError(f"{archive}: expected a bundle, found {found}. `bundle build` makes the zip.")
     connection = log_in(arguments.server)
-    calls.look_in(connection)
+    connection.call("GET", "/api/datasets/", page_size=1)  # so that a wrong token is reported first
     size = archive.stat().st_size / 1e6
     confirm(
         [f"{archive} ({size:.1f} MB) becomes a competition on {connection.address}, which only its secret link opens."],
@@ -49,16 +44,16 @@ def publish(arguments: argparse.Namespace) -> int:
     if made.was_there:
         say("This zip was uploaded before, so nothing was uploaded now.")
     say(f"Competition: {made.link}")
-    if not made.compared:
+    if made.differences is None:
         say("Version 1: the server has rewritten it, so it was not compared.")
+        return 0
     for line in made.differences:
         say(f"  {line}")
     if made.differences:
         raise BundleError(
             f"{counted(len(made.differences), 'difference')} between the server and the bundle, as listed."
         )
-    if made.compared:
-        say("The server has everything as written. Next: bundle server rehearse, bundle server audit.")
+    say("The server has everything as written. Next: bundle server rehearse, bundle server audit.")
     return 0
 
 
@@ -74,20 +69,19 @@ def rehearse(arguments: argparse.Namespace) -> int:
             + [f"  {act.title}{_closed(act.phase, connection)}" for act in acts],
             yes=arguments.yes,
         )
-        calls.register(connection, place)
+        rehearsing.register(connection, place)
         numbers = [rehearsing.submit(connection, competition, act, say) for act in acts]
         say("At home:")
         expected = [_at_home(bundle, act, scratch / f"run-{number}", arguments) for number, act in enumerate(acts)]
         say("On the server:")
         titles = {number: act.title for number, act in zip(numbers, acts, strict=True)}
-        columns = [column.key for column in competition.columns]
-        ended = rehearsing.wait(connection, titles, columns, arguments.wait, say)
+        ended = rehearsing.wait(connection, titles, competition.columns, arguments.wait, say)
     wrong = 0
     lacking: dict[str, None] = {}
     for number, act, here in zip(numbers, acts, expected, strict=True):
         record = _record(connection, number)
         lacking |= dict.fromkeys(rehearsing.missing_limits(_part(record, "container")))
-        lines = rehearsing.compare(here, rehearsing.there(ended[number]), columns)
+        lines = rehearsing.compare(here, rehearsing.Result.of(ended[number]), competition.columns)
         wrong += bool(lines)
         say(f"{act.title} (#{number}): {'differs' if lines else 'every column as at home'}")
         for line in lines:
@@ -108,9 +102,9 @@ def audit(arguments: argparse.Namespace) -> int:
     connection, place, competition = _open(arguments.competition)
     private = auditing.private_files(connection, competition)
     people = {"somebody who is not logged in": Connection(place.server)}
-    second = second_account(place.server)
-    if second is not None:
-        if "secret_key" in calls.competition_content(second, place):
+    if token := os.environ.get(SECOND_VARIABLE, "").strip():
+        second = Connection(place.server, token)
+        if "secret_key" in records.competition_content(second, place):
             raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Use one that has no role here.")
         people["somebody with another account"] = second
     else:
@@ -118,7 +112,7 @@ def audit(arguments: argparse.Namespace) -> int:
     leaks = auditing.try_all(private, place, people)
     for line in auditing.lines(leaks):
         say(line)
-    if had := {leak.private for leak in leaks if leak.had}:
+    if had := {leak.private for leak in leaks if leak.listed and leak.open}:
         raise BundleError(
             f"{len(had)} of {len(private)} private files are open to others. Do not publish with them, unless "
             "those of a closed phase are a stand-in (`bundle build --stand-in`). docs/security.md tells more."
@@ -133,21 +127,20 @@ def audit(arguments: argparse.Namespace) -> int:
 def fetch(arguments: argparse.Namespace) -> int:
     """Fetch submissions, and name what is missing."""
     connection, _, competition = _open(arguments.competition)
-    phase = calls.phase_named(competition, arguments.phase)
+    phase = competition.phase(arguments.phase)
     with progress_bar("Fetch", "submission") as progress:
-        found = fetch_all(connection, phase, competition.columns, arguments.out, progress)
-    say(f"{counted(found.new, 'submission')} fetched, {found.kept} from before. Table: {found.table}")
-    for line in found.missing:
+        fetched = submissions.fetch(connection, competition, phase, arguments.out, progress)
+    say(f"{counted(fetched.new, 'submission')} fetched, {fetched.kept} from before. Table: {fetched.table}")
+    for line in (*fetched.missing, *fetched.rows):
         say(f"  {line}")
-    return 1 if found.missing else 0
+    return 1 if fetched.missing else 0
 
 
 def replace(arguments: argparse.Namespace) -> int:
     """Upload parts, point the task to them, run the submissions again."""
     connection, _, competition = _open(arguments.competition)
-    phase = calls.phase_named(competition, arguments.phase)
+    phase = competition.phase(arguments.phase)
     given: dict[PartName, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
-    task = replacing.only_task(connection, phase)
     with tempfile.TemporaryDirectory(prefix="bundle-replace-") as folder:
         zips = replacing.packed(given, Path(folder))
         plan = [
@@ -164,7 +157,7 @@ def replace(arguments: argparse.Namespace) -> int:
             raise BundleError("nothing to do: name a part, such as --reference-data PATH.")
         confirm(plan, yes=arguments.yes)
         with progress_bar("Upload", "B") as progress:
-            since = replacing.put_in_place(connection, competition, phase, task, zips, progress)
+            since = replacing.put_in_place(connection, competition, phase, zips, progress)
     if zips:
         say(f"{phase.name} now uses the new parts.")
     if arguments.no_rerun:
@@ -192,11 +185,9 @@ def replace(arguments: argparse.Namespace) -> int:
 def board(arguments: argparse.Namespace) -> int:
     """Show the rows and their problems."""
     connection, _, competition = _open(arguments.competition)
-    phase = calls.phase_named(competition, arguments.phase)
-    found = boards.read_board(connection, competition, phase)
-    column = next((one for one in competition.columns if one.key == competition.primary()), None)
-    say(f"{competition.title}, {phase.name}")
-    for line in boards.lines(found, column):
+    phase = competition.phase(arguments.phase)
+    lines = submissions.board_lines(connection, competition, phase)
+    for line in (f"{competition.title}, {phase.name}", *lines):
         say(line)
     return 0
 
@@ -216,9 +207,9 @@ def _doubts(part: PartName, path: Path) -> list[str]:
 
 
 def _open(address: str) -> tuple[Connection, Place, Competition]:
-    place = calls.place_of(address)
+    place = Place.of(address)
     connection = log_in(place.server)
-    competition = calls.competition(connection, place)
+    competition = records.competition(connection, place)
     if competition.secret_key is None:  # the server shows it only to organisers
         raise BundleError(f"{competition.title}: the account of this token is no organiser of it.")
     return connection, changed(place, secret_key=competition.secret_key), competition
@@ -237,7 +228,7 @@ def _acts(
     bundle: Bundle, competition: Competition, arguments: argparse.Namespace, scratch: Path
 ) -> list[rehearsing.Act]:
     """Return which zip goes to which phase."""
-    phases = [calls.phase_named(competition, name) for name in arguments.phase or []] or list(competition.phases)
+    phases = [competition.phase(name) for name in arguments.phase or []] or list(competition.phases)
     acts = []
     for phase in phases:
         for name, path in _solutions(bundle, phase, arguments.submission):
@@ -282,7 +273,8 @@ def _record(connection: Connection, number: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         packed = Path(folder) / "prediction_output.zip"
         try:
-            download(connection, str(calls.files_of(connection, number)["prediction_result"]), packed)
+            files = connection.call("GET", f"/api/submissions/{number}/get_details/")
+            records.download(connection, str(files["prediction_result"]), packed)
             with zipfile.ZipFile(packed) as opened:
                 return dict(json.loads(opened.read("run.json")))
         except (BundleError, *UNREADABLE, KeyError, TypeError):
@@ -296,8 +288,6 @@ def _part(record: dict[str, object], key: str) -> dict[str, object]:
 
 def _at_home(bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace) -> rehearsing.Result:
     phase = bundle.phase(act.phase.name)
-    engine: Engine = ProcessEngine()
-    if arguments.engine == "docker":
-        engine = DockerEngine(bundle.docker_image, network=False, pull="never")
-    [(_, verdict), *_] = run_submission(bundle, phase, act.archive, out, engine, limit_of(bundle, phase, kill=False))
+    docker = Docker(bundle.docker_image) if arguments.engine == "docker" else None
+    [(_, verdict), *_] = run_submission(bundle, phase, act.archive, out, docker, limit_of(bundle, phase, kill=False))
     return rehearsing.Result(verdict.status, verdict.values, verdict.reason or "")

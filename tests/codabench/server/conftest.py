@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from bundle_tools.cli.main import main
-from bundle_tools.codabench.server import publish, rehearse, replace
-from bundle_tools.codabench.server.interface import http
+from bundle_tools.codabench.server import client
 from tests.codabench.server.codabench import Json, Server
 from tests.codabench.server.listening import serving
 
@@ -67,12 +66,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server that nobody has used; whoever waits for it does not wait long."""
     monkeypatch.setenv("CODABENCH_TOKEN", "organiser-token")
     monkeypatch.delenv("CODABENCH_SECOND_TOKEN", raising=False)
-    monkeypatch.setattr(http, "BACKOFF_S", 0.001)
-    for waits in (http, replace):
-        monkeypatch.setattr(waits, "PAUSE_S", 0.001)
-    for module in (publish, rehearse):
-        monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.001)
-        monkeypatch.setattr(module, "LONGEST_PAUSE_S", 0.001)
+    for name in ("BACKOFF_S", "PAUSE_S", "FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
+        monkeypatch.setattr(client, name, 0.001)
     with serving(Server(work=lambda _: ("Finished", SCORES))) as found:
         yield found
 

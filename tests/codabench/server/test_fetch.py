@@ -208,7 +208,7 @@ HEAD = b"submission,folder,on_board,phase\n"
         (HEAD + b"1,link,1,3\n", "line 2.*a link"),
         (HEAD + b"1,good,1,3\n2\n", "line 3.*None in the column phase"),
         (b"a,b\n1,2\n", "line 2.*None in the column phase"),
-        (HEAD + b"1,\xff,1,3\n", "line 2.*not UTF-8"),
+        (HEAD + b"1,\xff,1,3\n", r"line 2.*xff. in the column folder"),
         (HEAD + b"1," + b"x" * 200_000 + b",1,3\n", "line 2.*field larger than"),
         (HEAD + b'1,"go', "line 2.*unexpected end"),
     ],

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.challenge.compare import runs
-from bundle_tools.codabench.server.interface import calls, download, http
-from bundle_tools.codabench.server.interface.http import Connection, ServerError
+from bundle_tools.codabench.server import client, records
+from bundle_tools.codabench.server.client import Connection, ServerError
 from bundle_tools.errors import BundleError
 from tests.codabench.server.codabench import Answer, Fault, Json, Request, Server
 from tests.codabench.server.conftest import Bundle, submit, write_zip
@@ -61,7 +61,7 @@ def test_a_server_that_asks_for_a_day_of_patience_gets_a_moment(
     slept: list[float] = []
     monkeypatch.setattr("urllib3.util.retry.time.sleep", slept.append)
     server.faults = [Fault("GET", "/api/datasets/", 503, times=2)]
-    calls.look_in(Connection(server.address, "organiser-token"))
+    records.datasets(Connection(server.address, "organiser-token"))
     assert sum(slept) < 60
 
 
@@ -70,16 +70,16 @@ def test_a_list_without_end_is_left(server: Server, monkeypatch: pytest.MonkeyPa
         return 200, {"results": [], "next": f"{server.address}/api/datasets/?page=2"}
 
     monkeypatch.setattr(Server, "_datasets", endless)
-    monkeypatch.setattr(calls, "MOST_PAGES", 5)
+    monkeypatch.setattr(records, "MOST_PAGES", 5)
     with pytest.raises(ServerError, match="the list has no end"):
-        calls.datasets(Connection(server.address, "organiser-token"))
+        records.datasets(Connection(server.address, "organiser-token"))
     assert len(server.requests) == 6
 
 
 def test_an_answer_of_any_size_is_cut_off(
     server: Server, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "MOST_BYTES", 100)
+    monkeypatch.setattr(client, "MOST_BYTES", 100)
     assert "an answer of more than" in bundle("board", competition, *BOARD, code=1)
 
 
@@ -88,7 +88,7 @@ def test_a_file_of_any_size_is_cut_off(
 ) -> None:
     number = submit(server, "ann", 0.5)
     server.outputs = lambda _: {"prediction_result": bytes(10_000)}
-    monkeypatch.setattr(download, "MOST_BYTES", 1000)
+    monkeypatch.setattr(records, "LARGEST_FILE", 1000)
     assert "prediction_output.zip: more than" in bundle("fetch", competition, *BOARD, "--out", tmp_path / "f", code=1)
     assert not (tmp_path / "f" / f"{number}-ann").exists()
 

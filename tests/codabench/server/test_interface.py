@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.codabench.server.interface import calls, token
-from bundle_tools.codabench.server.interface.http import Connection, ServerError, host_of
-from bundle_tools.codabench.server.interface.records import moment
-from bundle_tools.codabench.server.interface.upload import file_name_for
+from bundle_tools.codabench.server import client, records
+from bundle_tools.codabench.server.client import Connection, ServerError, host_of
+from bundle_tools.codabench.server.records import file_name_for, moment
 from bundle_tools.errors import BundleError
 from tests.codabench.server.codabench import Fault, Server
 from tests.codabench.server.conftest import Bundle
@@ -35,13 +34,13 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
 
 
 def test_a_competition_is_known_by_what_the_browser_shows() -> None:
-    place = calls.place_of(f"https://www.codabench.org/competitions/12/?secret_key={SECRET}#/pages-tab")
+    place = records.Place.of(f"https://www.codabench.org/competitions/12/?secret_key={SECRET}#/pages-tab")
     assert (place.server, place.competition_id, place.secret_key) == ("https://www.codabench.org", 12, SECRET)
-    assert calls.place_of("https://x.org/api/competitions/7/").secret_key is None
+    assert records.Place.of("https://x.org/api/competitions/7/").secret_key is None
     with pytest.raises(BundleError, match="expected the address of a competition"):
-        calls.place_of("https://x.org/12")
+        records.Place.of("https://x.org/12")
     with pytest.raises(BundleError, match="the whole secret link"):
-        calls.place_of("https://x.org/competitions/12/?secret_key=abc")
+        records.Place.of("https://x.org/competitions/12/?secret_key=abc")
 
 
 @pytest.mark.parametrize(("method", "repeated"), [("get", True), ("post", False), ("patch", False), ("put", False)])
@@ -51,9 +50,8 @@ def test_only_what_has_no_effect_is_repeated(
 ) -> None:
     server.faults = [Fault(method.upper(), "/api/tasks/1/", status, times=2)]
     connection = Connection(server.address, "organiser-token")
-    arguments: list[object] = [{}] if method in ("post", "patch") else []
     with pytest.raises(ServerError):
-        getattr(connection, method)("/api/tasks/1/", *arguments)
+        connection.call(method.upper(), "/api/tasks/1/")
     assert len(server.requests) == (3 if repeated else 1)
 
 
@@ -61,12 +59,12 @@ def test_an_error_names_request_status_and_the_servers_words(server: Server) -> 
     with pytest.raises(
         ServerError, match=r"GET /api/tasks/9/: status 404, No Task matches the given query\."
     ) as caught:
-        Connection(server.address, "organiser-token").get("/api/tasks/9/")
+        Connection(server.address, "organiser-token").call("GET", "/api/tasks/9/")
     assert caught.value.status == 404
     with pytest.raises(
         ServerError, match=r"status 403, Invalid token\. Check that the token is right and from this server\."
     ):
-        Connection(server.address, "wrong").get("/api/datasets/")
+        Connection(server.address, "wrong").call("GET", "/api/datasets/")
 
 
 def test_a_wrong_secret_key(server: Server, competition: str, bundle: Bundle) -> None:
@@ -78,7 +76,7 @@ def test_a_wrong_secret_key(server: Server, competition: str, bundle: Bundle) ->
 
 def test_a_page_of_an_error_is_not_shown(server: Server) -> None:
     with pytest.raises(ServerError, match="status 500") as caught:
-        Connection(server.address, "organiser-token").get("/api/competitions/1/", secret_key="abc")  # noqa: S106
+        Connection(server.address, "organiser-token").call("GET", "/api/competitions/1/", secret_key="abc")  # noqa: S106
     assert "<html>" not in str(caught.value)
 
 
@@ -91,7 +89,7 @@ def test_a_token_that_cannot_be_one_is_told(token: str) -> None:
 def test_a_page_in_the_place_of_json(server: Server) -> None:
     server.faults = [Fault("GET", "/api/tasks/1/", 200)]
     with pytest.raises(ServerError, match=r"expected JSON, found text/html\. Is .* a Codabench server\?"):
-        Connection(server.address).get("/api/tasks/1/")
+        Connection(server.address).call("GET", "/api/tasks/1/")
 
 
 def test_an_answer_of_another_form(server: Server, competition: str, bundle: Bundle) -> None:
@@ -102,7 +100,7 @@ def test_an_answer_of_another_form(server: Server, competition: str, bundle: Bun
 
 def test_no_server(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, archive: Path) -> None:
     monkeypatch.setenv("CODABENCH_TOKEN", "t")
-    monkeypatch.setattr("bundle_tools.codabench.server.interface.http.BACKOFF_S", 0.001)
+    monkeypatch.setattr("bundle_tools.codabench.server.client.BACKOFF_S", 0.001)
     printed = bundle("publish", "http://127.0.0.1:1", "--bundle", archive, "--yes", code=1)
     assert "no answer from http://127.0.0.1:1 (connection refused)" in printed
     assert len(printed.strip().splitlines()) == 1
@@ -112,8 +110,8 @@ def test_lists_are_read_to_their_end(server: Server, monkeypatch: pytest.MonkeyP
     for _ in range(25):
         server.add_data("input_data", "ann")
     server.add_data("input_data", "bob")
-    monkeypatch.setattr(calls, "PAGE_SIZE", 10)
-    assert len(calls.datasets(Connection(server.address, "organiser-token"), search="input_data")) == 25
+    monkeypatch.setattr(records, "PAGE_SIZE", 10)
+    assert len(records.datasets(Connection(server.address, "organiser-token"), search="input_data")) == 25
 
 
 def test_the_token_is_asked_for_and_nowhere_printed(
@@ -124,13 +122,13 @@ def test_the_token_is_asked_for_and_nowhere_printed(
     assert "expected the token of your account in CODABENCH_TOKEN" in printed
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda _: "ann")
-    monkeypatch.setattr(token, "getpass", lambda *_: "right")
+    monkeypatch.setattr(client, "getpass", lambda *_: "right")
     assert "organiser-token" not in bundle("board", competition, "--phase", "practice")
-    monkeypatch.setattr(token, "getpass", lambda *_: "wrong")
+    monkeypatch.setattr(client, "getpass", lambda *_: "wrong")
     printed = bundle("board", competition, "--phase", "practice", code=1)
     assert "Unable to log in with provided credentials" in printed
     monkeypatch.setattr("builtins.input", lambda _: "")
-    monkeypatch.setattr(token, "getpass", lambda *_: "organiser-token")
+    monkeypatch.setattr(client, "getpass", lambda *_: "organiser-token")
     bundle("board", competition, "--phase", "practice")
 
 

@@ -1,6 +1,7 @@
-"""`bundle run` follows the worker's rules, told from inside by the programs of a tiny bundle."""
+"""`bundle run` follows the worker's rules, told from inside by programs of a few lines."""
 
 import ast
+import re
 import time
 import zipfile
 from collections.abc import Callable
@@ -13,10 +14,15 @@ import yaml
 
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.worker import engine, jobs
 from bundle_tools.codabench.worker.engine import Outcome
+from bundle_tools.codabench.worker.jobs import Limit, limit_of
+from bundle_tools.errors import BundleError
+from tests.codabench.foreign import write_flat, write_multi_task, write_results
 from tests.codabench.worker.conftest import Run
 from tests.tiny import COMPETITION, INGESTION, end_when, swap, write_files
+from tests.tiny import SCORING as SCORE
 
 INGEST, META = "ingestion_program/ingest.py", "ingestion_program/metadata.yaml"
 
@@ -34,7 +40,6 @@ def test_a_run_prints_the_row_and_keeps_everything(tiny: Path, run: Run) -> None
     ran = run()
     assert ran.code == 0
     assert "Status on Codabench: Finished\nLeaderboard row (Practice)\n  Accuracy  1.0\n  Errors    0.0\n" in ran.said
-    assert "My submissions" not in ran.said
     assert "--image" not in ran.said
     assert f"Report: {ran.out / 'scoring_output' / 'detailed_results.html'}" in ran.said
     assert names(ran.out) == [".bundle-run", "ingestion_output", "logs", "scoring_output"]
@@ -83,12 +88,14 @@ def test_ingestions_exit_code_is_ignored_and_told_to_scoring(tiny: Path, run: Ru
     assert told["elapsedTime"] == told["ingestionElapsedTime"] > 0
 
 
-def test_links_in_the_output_are_told(tiny: Path, run: Run) -> None:
+def test_links_and_large_predictions_are_told(tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "LARGE_BYTES", 1_000_000)
     links = "(output / 'link').symlink_to('/etc/hostname')\n(output / 'dangling').symlink_to('/nothing')\n"
-    ingestion_ends_with(tiny, links)
+    ingestion_ends_with(tiny, links + "(output / 'large').write_bytes(bytes(2_000_000))\n")
     ran = run()
     assert ran.code == 0
     assert "predictions: the worker follows links into its own disk: dangling, link." in ran.said
+    assert "predictions: 2 MB take long to send" in ran.said
 
 
 def test_a_job_over_its_limit_is_told(tiny: Path, run: Run) -> None:
@@ -200,36 +207,6 @@ def test_a_submission_with_metadata_that_nothing_reads_leaves_no_output(
     ran = run()
     assert ran.code == 1
     assert "Failed: Metadata file not found" in ran.error
-
-
-def test_a_scoring_program_without_metadata_becomes_the_output(tiny: Path, run: Run) -> None:
-    (tiny / "scoring_program" / "metadata.yaml").unlink()
-    assert "could not find scores file" in run().error
-    (tiny / "scoring_program" / "scores.json").write_text('{"accuracy": 0.25, "errors": 3}')
-    assert "Accuracy  0.25" in run().said
-
-
-def test_large_and_doubled_predictions_are_told(tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs, "LARGE_BYTES", 1_000_000)
-        ingestion_ends_with(tiny, "(output / 'large').write_bytes(bytes(2_000_000))\n")
-        ran = run()
-    assert ran.code == 0
-    assert "predictions: 2 MB take long to send" in ran.said
-    assert "predictions: 1 of the submission's own files lie among them" in ran.said
-    ingestion_ends_with(tiny, "(output / 'model.py').unlink()\n")
-    assert "predictions:" not in run().said
-
-
-def test_a_board_of_hidden_columns_is_told(tiny: Path, run: Run) -> None:
-    swap(tiny / "competition.yaml", "sorting: desc", "sorting: desc, hidden: true")
-    said = run().said
-    assert "  Errors  0.0\n" in said
-    assert "Accuracy  " not in said
-    assert "All columns are hidden" not in said
-    assert 'Score in "My submissions": 1.00' in said
-    swap(tiny / "competition.yaml", "sorting: asc", "sorting: asc, hidden: true")
-    assert "All columns are hidden" in run().said
 
 
 def test_a_folder_that_a_program_has_locked_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,6 +341,10 @@ ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
         },
         "A program must not create it. The scores were sent earlier and remain.",
     ),
+    "a program without metadata": (
+        {"scoring_program/metadata.yaml": b""},
+        FAILED + "could not find scores file: scoring program: metadata.yaml has no `command` that is one text",
+    ),
     "a program with a metadata of no command": (
         {"scoring_program/metadata.yaml": "x: 1"},
         FAILED + "could not find scores file: scoring program: metadata.yaml has no `command` that is one text",
@@ -463,3 +444,124 @@ def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 35
     assert all(len(line) <= 120 for line in lines)
+
+
+START = "import os, shutil, sys\noutput = sys.argv[2].rstrip('/')\n"
+GONE = "shutil.rmtree(output)\n"
+
+
+@pytest.mark.parametrize("change", ["", "open(output, 'w').close()\n", "os.symlink('/nothing/there', output)\n"])
+@pytest.mark.parametrize("program", [INGEST, SCORING])
+def test_the_output_folder_comes_back(tiny: Path, run: Run, program: str, change: str) -> None:
+    kept = SCORE.replace("truth - found", "truth - 0.5").replace('found = float((source / "res"', '# (("')
+    write_files(tiny, {SCORING: kept, program: START + GONE + change})
+    ran = run()
+    assert ran.code == (program == SCORING)
+    assert "/app/output, which is impossible in a container; treated as empty" in ran.said
+    for name in ("ingestion_output", "scoring_output"):
+        assert (ran.out / name).is_dir()
+        assert not (ran.out / name).is_symlink()
+
+
+@pytest.mark.parametrize("program", [INGEST, SCORING, None])
+def test_a_name_that_is_not_utf8_ends_in_a_verdict(tiny: Path, run: Run, program: str | None) -> None:
+    if program is None:
+        (tiny / "solutions" / "half" / "\udcff.html").write_text("x")
+    else:
+        write_files(
+            tiny, {program: "import os, sys\nopen(os.fsencode(sys.argv[2]) + b'/\\xff.html', 'w').write('x')\n"}
+        )
+    ran = run()
+    assert ran.code == 1
+    assert (program == SCORING) != ("expected file names in UTF-8, found '\\\\udcff.html'" in ran.error)
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        *("os.mkfifo(path)\n", "os.symlink('/dev/zero', path)\n", "os.mkdir(path)\n"),
+        "os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 10**10)\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["scores.json", "scores.txt"])
+def test_only_files_of_some_size_are_scores(tiny: Path, run: Run, name: str, trick: str) -> None:
+    write_files(tiny, {SCORING: f"{START}path = output + '/{name}'\n{trick}"})
+    ran = run()
+    assert ran.code == 1
+    assert "Status on Codabench: Failed" in ran.said
+    assert f"{name}: expected" in ran.error
+
+
+@pytest.mark.parametrize(
+    ("word", "on"), [("true", True), ("'true'", True), ("'Yes'", True), ("1", True), ("'no'", False), ("'off'", False)]
+)
+def test_switches_are_read_as_the_checker_reads_them(tiny: Path, word: str, on: bool) -> None:
+    text = COMPETITION.replace("enable_detailed_results: true", f"enable_detailed_results: {word}")
+    text = text.replace("precision: 0", f"precision: 0, hidden: {word}")
+    text = text.replace("    scoring_program:", f"    ingestion_only_during_scoring: {word}\n    scoring_program:")
+    competition = load(write_files(tiny, {"competition.yaml": text}))
+    assert competition.detailed_results is on
+    assert competition.columns[1].hidden is on
+    assert competition.phases[0].task.ingestion_only_during_scoring is on
+
+
+def test_an_image_for_processes_is_ignored_aloud(run: Run) -> None:
+    ran = run("--image", "python:3.12")
+    assert ran.code == 0
+    assert "WARNING: --image is ignored: the process engine runs no container." in ran.said
+
+
+@pytest.mark.parametrize(
+    ("phase_s", "own_queue", "override_s", "limit"),
+    [
+        (600, False, None, Limit(600, True, "execution_time_limit")),
+        (1200, False, None, Limit(600, True, "the cap of the default queue, although the phase says 1200 s")),
+        (1200, True, None, Limit(1200, True, "execution_time_limit")),
+        (1200, False, 900, Limit(900, True, "--time-limit")),
+    ],
+)
+def test_the_default_queue_caps_the_limit(
+    tiny: Path, phase_s: int, own_queue: bool, override_s: int | None, limit: Limit
+) -> None:
+    text = COMPETITION + "queue: 8f8f9a3e-3c0e-4a52-9d0d-2f5f6f0f7a11\n" * own_queue
+    competition = load(write_files(tiny, {"competition.yaml": text.replace("limit: 600", f"limit: {phase_s}")}))
+    assert limit_of(competition, competition.phases[0], kill=True, override_s=override_s) == limit
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("limit: 600", "limit: ten", "phases.0.execution_time_limit: expected an integer"),
+        ("    scoring_program: scoring_program/\n", "", "task Practice: no scoring_program"),
+        ("sorting: asc", "sorting: up", "leaderboards.0.columns.1.sorting: expected one of asc, desc"),
+        ("index: 1, key: errors", "key: errors", "leaderboards.0.columns.1.index"),
+        ("title: Tiny", "titel: Tiny", None),
+        ("    start:", "    begin:", None),
+    ],
+)
+def test_what_running_needs_is_named_where_it_is_wrong(tiny: Path, old: str, new: str, named: str | None) -> None:
+    swap(tiny / "competition.yaml", old, new)
+    if named is None:
+        assert [phase.time_limit_s for phase in load(tiny).phases] == [600]
+    else:
+        with pytest.raises(BundleError, match=re.escape(named)):
+            load(tiny)
+
+
+FOREIGN: dict[str, tuple[Callable[[Path], Path], tuple[str, ...], int]] = {
+    "flat": (write_flat, (), 1),
+    "flat, final": (write_flat, ("--phase", "final"), 1),
+    "several tasks": (write_multi_task, ("--phase", "season"), 2),
+    "one of several": (write_multi_task, (), 1),
+    "results": (write_results, (), 1),
+}
+
+
+@pytest.mark.parametrize(("write", "options", "rows"), FOREIGN.values(), ids=FOREIGN.keys())
+def test_bundles_of_others_run(
+    tmp_path: Path, run: Run, write: Callable[[Path], Path], options: tuple[str, ...], rows: int
+) -> None:
+    root = write(tmp_path / "bundle")
+    ran = run(*options, submission=root / "solutions" / "sample", bundle=root)
+    assert ran.code == 0
+    assert ran.said.count("Status on Codabench: Finished\n") == ran.said.count("Leaderboard row") == rows
