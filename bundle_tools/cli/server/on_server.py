@@ -112,12 +112,12 @@ def audit(arguments: argparse.Namespace) -> int:
     leaks = auditing.try_all(private, place, people)
     for line in auditing.lines(leaks):
         say(line)
-    if had := {leak.private for leak in leaks if leak.listed and leak.open}:
+    if had := {leak.private for leak in leaks if leak.listed}:
         raise BundleError(
             f"{len(had)} of {len(private)} private files are open to others. Do not publish with them, unless "
             "those of a closed phase are a stand-in (`bundle build --stand-in`). docs/security.md tells more."
         )
-    if any(leak.open for leak in leaks):
+    if leaks:
         say("Anybody with a key can get its file, but the server told no key to those tried here.")
     else:
         say(f"None of the {len(private)} private files is open to those tried here.")

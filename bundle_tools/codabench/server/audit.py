@@ -7,8 +7,6 @@ from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, ServerError
 from bundle_tools.codabench.server.records import Competition, PartName, Place
 
-LOG_IN = ("/accounts/login", "/login")
-
 
 @dataclass(frozen=True)
 class Private:
@@ -21,15 +19,13 @@ class Private:
 
 @dataclass(frozen=True)
 class Leak:
-    """What one person can do with one file."""
+    """A private file that somebody gets who has its key."""
 
     private: Private
     who: str
     """Who it is, such as "somebody who is not logged in"."""
     listed: bool
     """Whether the server gives this person the key."""
-    open: bool
-    """Whether the server gives this person the file, given the key."""
 
 
 def private_files(connection: Connection, competition: Competition) -> list[Private]:
@@ -38,7 +34,7 @@ def private_files(connection: Connection, competition: Competition) -> list[Priv
         Private(phase.name, part, key)
         for phase in competition.phases
         for task_id in phase.tasks
-        for part, key in records.task(connection, task_id).keys.items()
+        for part, key in records.part_keys(connection, task_id).items()
         if key is not None
     ]
 
@@ -58,8 +54,8 @@ def try_all(private: list[Private], place: Place, people: Mapping[str, Connectio
                 raise
             listed = set()
         # Programs are often the same for all phases.
-        opened = {key: _opens(connection, key) for key in dict.fromkeys(file.key for file in private)}
-        leaks += [Leak(file, who, file.key in listed, opened[file.key]) for file in private]
+        opened = {key for key in {file.key for file in private} if _opens(connection, key)}
+        leaks += [Leak(file, who, file.key in listed) for file in private if file.key in opened]
     return leaks
 
 
@@ -67,8 +63,7 @@ def lines(leaks: list[Leak]) -> list[str]:
     """Describe the files that are open, one line per phase and person."""
     parts: dict[tuple[str, str, bool], list[str]] = {}
     for leak in leaks:
-        if leak.open:
-            parts.setdefault((leak.private.phase, leak.who, leak.listed), []).append(leak.private.part)
+        parts.setdefault((leak.private.phase, leak.who, leak.listed), []).append(leak.private.part)
     how = {True: "the server tells the keys", False: "with the keys, which the server does not tell"}
     return [
         f"  {phase}: {', '.join(names)} open to {who}: {how[listed]}." for (phase, who, listed), names in parts.items()
@@ -77,9 +72,8 @@ def lines(leaks: list[Leak]) -> list[str]:
 
 def _opens(connection: Connection, key: str) -> bool:
     with connection.open(f"{connection.address}/datasets/download/{key}/", with_token=True) as answer:
-        if 300 <= answer.status_code < 400:
-            return not any(mark in answer.headers.get("Location", "") for mark in LOG_IN)
-        return answer.ok
+        log_in = answer.is_redirect and "/login" in answer.headers["Location"]
+        return answer.ok and not log_in
 
 
 def _texts(content: object) -> Iterator[str]:

@@ -29,16 +29,12 @@ SWITCHES = (
     *("show_detailed_results_in_leaderboard", "auto_run_submissions", "can_participants_make_submissions_public"),
     *("make_programs_available", "make_input_data_available", "forum_enabled"),
 )
-PHASE_KEYS = {
-    "max_submissions_per_day": "max_submissions_per_day",
-    "max_submissions": "max_submissions_per_person",
-    "execution_time_limit": "execution_time_limit",
-    "hide_output": "hide_output",
-    "hide_prediction_output": "hide_prediction_output",
-    "hide_score_output": "hide_score_output",
-    "auto_migrate_to_this_phase": "auto_migrate_to_this_phase",
-}
-"""Key in `competition.yaml` -> key on the server."""
+PHASE_KEYS = (
+    *("max_submissions_per_day", "max_submissions", "execution_time_limit", "hide_output", "hide_prediction_output"),
+    *("hide_score_output", "auto_migrate_to_this_phase"),
+)
+OTHER_NAMES = {"max_submissions": "max_submissions_per_person"}
+"""Key in `competition.yaml` -> key on the server, where they differ."""
 SHOWN = 60
 """Characters of a value in a message."""
 
@@ -65,7 +61,7 @@ def publish(
     Raises BundleError if the zip cannot be read, or if the server rejects it.
     """
     document = _document(archive)
-    name = f"bundle {records.digest(archive).sha256[:16]}"
+    name = f"bundle {records.digest(archive)[:16]}"
     competition_id = _earlier(connection, name)
     was_there = competition_id is not None
     if competition_id is None:
@@ -191,8 +187,8 @@ def _phase(expected: PhaseKeys, there: Mapping[str, Any]) -> Iterator[str]:
         written = getattr(expected, key)
         wanted = kept(written).replace(tzinfo=UTC) if written else None
         yield from _unlike(key, wanted, moment(there[key]) if there.get(key) else None)
-    for key, theirs in PHASE_KEYS.items():
-        yield from _unlike(key, getattr(expected, key), there.get(theirs))
+    for key in PHASE_KEYS:
+        yield from _unlike(key, getattr(expected, key), there.get(OTHER_NAMES.get(key, key)))
     for key in ("starting_kit", "public_data"):
         if getattr(expected, key) and not there.get(key):
             yield f"{key}: missing."

@@ -123,22 +123,6 @@ class Competition:
 
 
 @dataclass(frozen=True)
-class Task:
-    """What a phase runs: programs and data, by the keys of their data sets; None for a part that it lacks."""
-
-    task_id: int
-    name: str
-    description: str
-    keys: Mapping[PartName, str | None]
-
-    @classmethod
-    def of(cls, content: Mapping[str, Any]) -> "Task":
-        """Read the answer to GET /api/tasks/ID/."""
-        keys = {part: str(content[part]["key"]) if content.get(part) else None for part in PARTS}
-        return cls(int(content["id"]), str(content["name"]), str(content.get("description") or ""), keys)
-
-
-@dataclass(frozen=True)
 class Dataset:
     """A file that somebody uploaded."""
 
@@ -235,10 +219,14 @@ def submissions(connection: Connection, phase: Phase) -> list[Submission]:
     return sorted(entries, key=lambda entry: (entry.created, entry.submission_id))
 
 
-def task(connection: Connection, task_id: int) -> Task:
-    """Return a task of this account."""
+def part_keys(connection: Connection, task_id: int) -> dict[PartName, str | None]:
+    """Return the keys of the data sets that a task of this account runs; None for a part that it lacks."""
     path = f"/api/tasks/{task_id}/"
-    return _read(path, Task.of, connection.call("GET", path))
+
+    def keys(content: Mapping[str, Any]) -> dict[PartName, str | None]:
+        return {part: str(content[part]["key"]) if content.get(part) else None for part in PARTS}
+
+    return _read(path, keys, connection.call("GET", path))
 
 
 def datasets(connection: Connection, **filters: str) -> list[Dataset]:
@@ -249,7 +237,7 @@ def datasets(connection: Connection, **filters: str) -> list[Dataset]:
 
 def newest_part(connection: Connection, phase: Phase) -> datetime | None:
     """Return the time of the newest program or data set of a phase; None without any."""
-    keys = {key for task_id in phase.tasks for key in task(connection, task_id).keys.values() if key is not None}
+    keys = {key for task_id in phase.tasks for key in part_keys(connection, task_id).values() if key is not None}
     return max((part.created for key in sorted(keys) for part in datasets(connection, key=key)), default=None)
 
 
@@ -278,23 +266,10 @@ def _read(path: str, read: Callable[[Mapping[str, Any]], Record], content: Mappi
         ) from None
 
 
-@dataclass(frozen=True)
-class Digest:
-    """Hashes and size of a file: `md5` is what storage servers return, `size` counts bytes."""
-
-    sha256: str
-    md5: str
-    size: int
-
-
-def digest(path: Path) -> Digest:
-    """Read a file once."""
-    sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
+def digest(path: Path, name: str = "sha256") -> str:
+    """Return a hash of a file."""
     with path.open("rb") as file:
-        while piece := file.read(PIECE):
-            sha256.update(piece)
-            md5.update(piece)
-    return Digest(sha256.hexdigest(), md5.hexdigest(), path.stat().st_size)
+        return hashlib.file_digest(file, name).hexdigest()
 
 
 def file_name_for(stem: str) -> str:
@@ -315,15 +290,15 @@ def upload(
     Returns the server's answer: a bundle's `status_id`, else the data set's `key`. Raises ServerError if the server
     refuses it, or if the received bytes differ.
     """
-    content = digest(path)
+    size = path.stat().st_size
     announced = {
         "type": kind, "name": name[:LONGEST_NAME], "request_sassy_file_name": file_name, "file_name": file_name,
-        "file_size": content.size, **more,
+        "file_size": size, **more,
     }  # fmt: skip
     answer = connection.call("POST", "/api/datasets/", announced)
     key, url = str(answer["key"]), str(answer["sassy_url"])
     # The content type is part of the signature; Azure wants to know what kind of blob it is.
-    headers = {"Content-Type": "application/zip", "Content-Length": str(content.size)}
+    headers = {"Content-Type": "application/zip", "Content-Length": str(size)}
     if ".blob.core.windows.net" in url:
         headers["x-ms-blob-type"] = "BlockBlob"
 
@@ -331,22 +306,20 @@ def upload(
         with path.open("rb") as file:
             show = progress or (lambda *_: None)
             return connection.send_file(
-                url, CallbackIOWrapper(lambda _: show(file.tell(), content.size), file, "read"), headers
+                url, CallbackIOWrapper(lambda _: show(file.tell(), size), file, "read"), headers
             )
 
     tag = try_again(send)
-    if tag and tag != content.md5:
+    if tag and tag != digest(path, "md5"):  # what storage servers return
         raise ServerError(
             f"{path.name} was changed during the upload: the storage has other bytes. Repeat the command."
         )
     answer = connection.call("PUT", f"/api/datasets/completed/{key}/")
     if kind != "competition_bundle":
         sizes = [dataset.size for dataset in datasets(connection, key=key)]
-        if sizes != [content.size]:
+        if sizes != [size]:
             there = f"{sizes[0]} bytes" if sizes else "no such file"
-            raise ServerError(
-                f"the upload {key}: sent {content.size} bytes, and the server has {there}. Repeat the command."
-            )
+            raise ServerError(f"the upload {key}: sent {size} bytes, and the server has {there}. Repeat the command.")
     return answer
 
 

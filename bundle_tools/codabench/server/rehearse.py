@@ -66,7 +66,7 @@ def submit(connection: Connection, competition: Competition, act: Act, say: Call
 
     Raises BundleError if this account may not submit now.
     """
-    file_name = records.file_name_for(f"rehearsal-{records.digest(act.archive).sha256[:16]}")
+    file_name = records.file_name_for(f"rehearsal-{records.digest(act.archive)[:16]}")
     newest = records.newest_part(connection, act.phase)
     for earlier in reversed(records.submissions(connection, act.phase)):
         same = earlier.file_name == file_name and not earlier.elsewhere and not earlier.is_older(newest)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from bundle_tools.codabench.archive import UNREADABLE, write_deterministic
@@ -76,25 +77,24 @@ def put_in_place(
     """
     if len(phase.tasks) != 1:
         raise BundleError(f"phase {phase.name}: expected one task, found {len(phase.tasks)}. Use the website.")
-    task = records.task(connection, phase.tasks[0])
-    keys, newest = dict(task.keys), records.newest_part(connection, phase)
-    for part, path in zips.items():
+    path = f"/api/tasks/{phase.tasks[0]}/"
+    before, newest = records.part_keys(connection, phase.tasks[0]), records.newest_part(connection, phase)
+    keys = dict(before)
+    for part, archive in zips.items():
         title = f"{competition.title[: LONGEST_NAME - 100]}, {phase.name[:40]}: {part}"
-        keys[part] = _uploaded(connection, part, path, title, keys[part], newest, progress)
-    if keys == dict(task.keys):
+        keys[part] = _uploaded(connection, part, archive, title, keys[part], newest, progress)
+    if keys == before:
         return newest
+    task = connection.call("GET", path)
     # All four parts are always sent, because the server empties those that are left out.
-    content = {
-        "name": task.name,
-        "description": task.description,
-    } | keys
-    connection.call("PATCH", f"/api/tasks/{task.task_id}/", content)
+    content: dict[str, Any] = {"name": task["name"], "description": task.get("description") or "", **keys}
+    connection.call("PATCH", path, content)
     # The server's times have whole seconds: a run in the same second may be old, so it is run again.
     changed = (connection.server_time or datetime.now(UTC)) + timedelta(seconds=1)
-    now = records.task(connection, task.task_id).keys
+    now = records.part_keys(connection, phase.tasks[0])
     if wrong := ", ".join(part for part in keys if now[part] != keys[part]):
         raise ServerError(
-            f"task {task.name}: the server has another {wrong} than was uploaded. Check it before anybody submits."
+            f"task {task['name']}: the server has another {wrong} than was uploaded. Check it before anybody submits."
         )
     return changed
 
@@ -109,14 +109,13 @@ def _uploaded(
     progress: Progress | None,
 ) -> str:
     """Upload one part, unless it is there already; return its key."""
-    content = records.digest(path)
-    mark = content.sha256[:12]
+    mark, size = records.digest(path)[:12], path.stat().st_size
     name = f"{title} {mark}"
     earlier = [dataset for dataset in records.datasets(connection, search=mark) if dataset.name.startswith(name)]
     for dataset in earlier:
         if dataset.size == 0:  # of an interrupted upload
             connection.call("DELETE", f"/api/datasets/{dataset.dataset_id}/")
-        elif dataset.size == content.size and (
+        elif dataset.size == size and (
             dataset.key == current or newest is None or dataset.created >= newest
         ):  # fmt: skip
             return dataset.key
