@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, ServerError
-from bundle_tools.codabench.server.records import Competition, PartName, Place
+from bundle_tools.codabench.server.records import Competition, Place
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Private:
     """One file that only the programs should get; its key may allow others to download it."""
 
     phase: str
-    part: PartName
+    part: str
     key: str
 
 

@@ -219,11 +219,11 @@ def submissions(connection: Connection, phase: Phase) -> list[Submission]:
     return sorted(entries, key=lambda entry: (entry.created, entry.submission_id))
 
 
-def part_keys(connection: Connection, task_id: int) -> dict[PartName, str | None]:
+def part_keys(connection: Connection, task_id: int) -> dict[str, str | None]:
     """Return the keys of the data sets that a task of this account runs; None for a part that it lacks."""
     path = f"/api/tasks/{task_id}/"
 
-    def keys(content: Mapping[str, Any]) -> dict[PartName, str | None]:
+    def keys(content: Mapping[str, Any]) -> dict[str, str | None]:
         return {part: str(content[part]["key"]) if content.get(part) else None for part in PARTS}
 
     return _read(path, keys, connection.call("GET", path))
