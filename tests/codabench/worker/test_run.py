@@ -31,10 +31,6 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def ingestion_ends_with(tiny: Path, lines: str) -> None:
-    write_files(tiny, {INGEST: INGESTION + lines})
-
-
 def test_a_run_prints_the_row_and_keeps_everything(tiny: Path, run: Run) -> None:
     (tiny / "solutions" / "half" / "model.py").chmod(0o755)
     ran = run()
@@ -60,26 +56,8 @@ def test_zips_run_like_their_folders(tiny: Path, run: Run) -> None:
     assert (ran.out / "scoring_output" / "scores.json").is_file()
 
 
-PLANT = {
-    "metadata.yaml": "command: python3 /app/program/plant.py $output\n",
-    "plant.py": "import sys\nopen(sys.argv[1] + '/planted', 'w').write('x')\n",
-}
-
-
-@pytest.mark.parametrize(
-    ("files", "seen"), [({"metadata": "description: mine\n"}, "[]"), (PLANT, "['planted']")], ids=["name", "command"]
-)
-def test_a_submission_with_metadata_is_not_copied_and_its_command_runs_first(
-    tiny: Path, run: Run, files: dict[str, str | bytes], seen: str
-) -> None:
-    write_files(tiny / "solutions" / "half", files)
-    ran = run()
-    assert f"ingestion sees {seen}" in ran.log("prediction_ingestion")
-    assert ran.code == 0
-
-
 def test_ingestions_exit_code_is_ignored_and_told_to_scoring(tiny: Path, run: Run) -> None:
-    ingestion_ends_with(tiny, "sys.exit(3)\n")
+    write_files(tiny, {INGEST: INGESTION + "sys.exit(3)\n"})
     ran = run()
     assert ran.code == 0
     told = yaml.safe_load((ran.out / "ingestion_output" / "metadata").read_text())
@@ -88,31 +66,13 @@ def test_ingestions_exit_code_is_ignored_and_told_to_scoring(tiny: Path, run: Ru
     assert told["elapsedTime"] == told["ingestionElapsedTime"] > 0
 
 
-def test_links_and_large_predictions_are_told(tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "LARGE_BYTES", 1_000_000)
-    links = "(output / 'link').symlink_to('/etc/hostname')\n(output / 'dangling').symlink_to('/nothing')\n"
-    ingestion_ends_with(tiny, links + "(output / 'large').write_bytes(bytes(2_000_000))\n")
-    ran = run()
-    assert ran.code == 0
-    assert "predictions: the worker follows links into its own disk: dangling, link." in ran.said
-    assert "predictions: 2 MB take long to send" in ran.said
-
-
-def test_a_job_over_its_limit_is_told(tiny: Path, run: Run) -> None:
-    swap(tiny / "competition.yaml", "execution_time_limit: 600", "execution_time_limit: 1")
-    ingestion_ends_with(tiny, "import time; time.sleep(1.1)\n")
-    ran = run()
-    assert ran.code == 0
-    assert "more than the limit of 1 s (execution_time_limit)" in ran.said
-
-
 def test_a_job_over_its_limit_is_removed_with_all_it_started(
     tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     born = tiny.parent / "born"
     child = f"import os, time; open({str(born)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     start = f"subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True)"
-    ingestion_ends_with(tiny, f"import subprocess, time\n{start}\ntime.sleep(600)\n")
+    write_files(tiny, {INGEST: INGESTION + f"import subprocess, time\n{start}\ntime.sleep(600)\n"})
     end_when(lambda: born.exists() and born.read_text() != "", monkeypatch)
     ran = run("--over-limit", "kill", "--time-limit", "2")
     assert ran.code == 1
@@ -184,31 +144,6 @@ def test_the_workers_data_are_mapped_and_scoring_sees_them(tiny: Path, run: Run)
     assert run("--data", str(tiny / "nothing")).code == 1
 
 
-def as_results(tiny: Path) -> None:
-    swap(tiny / "competition.yaml", "    ingestion_program: ingestion_program/\n", "")
-    write_files(tiny / "solutions" / "half", {"predictions.txt": "0.5"})
-
-
-def test_without_ingestion_the_submission_is_the_prediction(tiny: Path, run: Run) -> None:
-    as_results(tiny)
-    ran = run()
-    assert ran.code == 0
-    assert yaml.safe_load((ran.out / "ingestion_output" / "metadata").read_text()) == dict.fromkeys(
-        ("elapsedTime", "exitCode", "ingestionElapsedTime", "ingestionExitCode")
-    )
-
-
-@pytest.mark.parametrize("change", [as_results, lambda tiny: (tiny / META).unlink()], ids=["results", "nothing runs"])
-def test_a_submission_with_metadata_that_nothing_reads_leaves_no_output(
-    tiny: Path, run: Run, change: Callable[[Path], object]
-) -> None:
-    change(tiny)
-    write_files(tiny / "solutions" / "half", {"metadata": "description: mine\n"})
-    ran = run()
-    assert ran.code == 1
-    assert "Failed: Metadata file not found" in ran.error
-
-
 def test_a_folder_that_a_program_has_locked_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def locked(*_: object) -> None:
         raise PermissionError("[Errno 13] Permission denied: 'output'")
@@ -252,12 +187,6 @@ def test_several_tasks_give_a_row_each(tiny: Path, run: Run) -> None:
     assert names(ran.out) == [".bundle-run", "practice", "practice-1"]  # two tasks of one name
 
 
-def test_one_task_gets_its_computed_columns(tiny: Path, run: Run) -> None:
-    with (tiny / "competition.yaml").open("a") as file:
-        file.write(COMPUTED)
-    assert "  Mean      0.5\n" in run().said
-
-
 ELSEWHERE = "01234567-89ab-cdef-0123-456789abcdef"
 
 
@@ -288,13 +217,6 @@ def test_what_cannot_be_run_here_is_named(tiny: Path, run: Run, old: str, new: s
     assert not ran.out.exists()
 
 
-def test_the_first_phase_runs_where_none_is_called_practice(tiny: Path, run: Run) -> None:
-    start = "phases:\n  - index: 0\n    name: "
-    swap(tiny / "competition.yaml", f"{start}Practice", f"{start}Día 1")
-    assert "Leaderboard row (Día 1)" in run().said
-    assert run("--phase", "día-1").code == 0
-
-
 def test_odd_zips_are_told_and_run_as_they_are(tiny: Path, run: Run) -> None:
     archive = tiny.parent / "half.zip"
     with zipfile.ZipFile(archive, "w") as opened:
@@ -308,14 +230,71 @@ def test_odd_zips_are_told_and_run_as_they_are(tiny: Path, run: Run) -> None:
 
 
 WRITE = "open('../output/scores.json', 'w').write("
-SCORING = "scoring_program/score.py"
-FAILED = "bundle: Failed: "
-ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
+SCORING, SCORING_META = "scoring_program/score.py", "scoring_program/metadata.yaml"
+MINE = "solutions/half/metadata"
+RESULTS = COMPETITION.replace("    ingestion_program: ingestion_program/\n", "")
+START = "import os, shutil, sys\noutput = sys.argv[2].rstrip('/')\n"
+FAILED, FINISHED = "bundle: Failed: ", "Status on Codabench: Finished\nLeaderboard row (Practice)\n"
+SWALLOWED = "The platform runs nothing here and continues with scoring."
+NO_SCORES, NO_COMMAND = f"{FAILED}could not find scores file", "has no `command` that is one text"
+TRICKS = {
+    "a pipe": "os.mkfifo(path)\n",
+    "an endless link": "os.symlink('/dev/zero', path)\n",
+    "a link": "os.symlink('/etc/hostname', path)\n",
+    "a folder": "os.mkdir(path)\n",
+    "too large": "os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 10**10)\n",
+}
+Files = dict[str, str | bytes | None]
+CHANGES: dict[str, tuple[Files, str]] = {
+    # The submission
+    "with metadata, it is not copied": ({MINE: "description: mine\n"}, "ingestion sees []\n"),
+    "its command runs first": (
+        {
+            MINE: "command: python3 /app/program/plant.py $output\n",
+            "solutions/half/plant.py": "import sys\nopen(sys.argv[1] + '/planted', 'w').write('x')\n",
+        },
+        "ingestion sees ['planted']\n",
+    ),
+    "its command cannot start": (
+        {MINE: "command: no-such-program"},
+        f"submission: cannot start 'no-such-program'*{SWALLOWED}",
+    ),
+    "results": ({"competition.yaml": RESULTS, "solutions/half/predictions.txt": "0.5"}, FINISHED),
+    "results beside metadata": (
+        {"competition.yaml": RESULTS, "solutions/half/predictions.txt": "0.5", MINE: "x: 1"},
+        FAILED + "Metadata file not found",
+    ),
+    "metadata, and nothing runs": ({META: None, MINE: "x: 1"}, FAILED + "Metadata file not found"),
+    "rounded": ({"solutions/half/model.py": "def predict(_):\n    return 0.412345\n"}, "  Accuracy  0.9123\n"),
+    # The first job
+    "no metadata": ({META: None}, f"no metadata.yaml at the root; found ingest.py. {SWALLOWED}"),
+    "command of ingestion as a list": ({META: "command: [a]"}, f"{NO_COMMAND}. {SWALLOWED}"),
+    "open quote in ingestion": ({META: "command: python3 'x"}, f"the command cannot be split*{SWALLOWED}"),
+    "no such ingestion": ({META: "command: no-such-program"}, f"cannot start 'no-such-program'*{SWALLOWED}"),
+    "links and large files": (
+        {
+            INGEST: INGESTION
+            + "(output / 'link').symlink_to('/nothing')\n(output / 'x').write_bytes(bytes(2_000_000))\n"
+        },
+        "predictions: the worker follows links into its own disk: link.*predictions: 2 MB take long to send",
+    ),
+    "over the limit": (
+        {
+            INGEST: INGESTION + "import time; time.sleep(1.1)\n",
+            "competition.yaml": COMPETITION.replace("_limit: 600", "_limit: 1"),
+        },
+        "more than the limit of 1 s (execution_time_limit)",
+    ),
+    "metadata in the predictions": (
+        {INGEST: "open('../output/metadata', 'w').write('x')"},
+        FAILED + "metadata: the output already contains it",
+    ),
+    # The second job
     "scoring exits with 1": (
-        {SCORING: "open('../output/detailed_results.html', 'w').write('x')\nraise SystemExit(1)\n"},
+        {SCORING: "raise SystemExit(1)\n"},
         FAILED + "the scoring program ended with exit code 1. The platform drops its output; here it is kept.",
     ),
-    "no scores": ({SCORING: ""}, FAILED + "could not find scores file"),
+    "no scores": ({SCORING: ""}, NO_SCORES),
     "NaN": (
         {SCORING: WRITE + '\'{"accuracy": NaN, "errors": 0}\')'},
         "bundle: Finished without scores: scores.json: accuracy: nan. The worker cannot send NaN",
@@ -331,78 +310,54 @@ ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
         {SCORING: "open('../output/scores.txt', 'w').write('errors: 0.5\\nextra: 1\\n')"},
         "bundle: Finished: the row is not complete: no accuracy.",
     ),
-    "metadata in the predictions": (
-        {"ingestion_program/ingest.py": "open('../output/metadata', 'w').write('x')"},
-        FAILED + "metadata: the output already contains it",
-    ),
     "metadata in the scores": (
-        {
-            SCORING: "open('../output/metadata', 'w').write('x')\n" + WRITE + '\'{"accuracy": 1, "errors": 0}\')',
-        },
-        "A program must not create it. The scores were sent earlier and remain.",
+        {SCORING: "open('../output/metadata', 'w').write('x')\n" + WRITE + '\'{"accuracy": 1, "errors": 0}\')'},
+        FAILED + "metadata: the output already contains it*The scores were sent earlier and remain.",
     ),
-    "a program without metadata": (
-        {"scoring_program/metadata.yaml": b""},
-        FAILED + "could not find scores file: scoring program: metadata.yaml has no `command` that is one text",
-    ),
-    "a program with a metadata of no command": (
-        {"scoring_program/metadata.yaml": "x: 1"},
-        FAILED + "could not find scores file: scoring program: metadata.yaml has no `command` that is one text",
-    ),
-    "a command with an open quote": (
-        {"scoring_program/metadata.yaml": "command: python3 'x"},
-        FAILED + "scoring program: the command cannot be split",
-    ),
-    "an empty command": (
-        {"scoring_program/metadata.yaml": "command: ''"},
-        FAILED + "scoring program: the command is empty",
-    ),
-    "a program that is not there": (
-        {"scoring_program/metadata.yaml": "command: no-such-program"},
-        FAILED + "scoring program: cannot start 'no-such-program'",
-    ),
-    "command as a list": (
-        {"scoring_program/metadata.yaml": "command: [python3, x]"},
-        "metadata.yaml has no `command` that is one text",
-    ),
-    "a damaged program": (
+    "no metadata of scoring": ({SCORING_META: None}, f"{NO_SCORES}: scoring program: no metadata.yaml at the root"),
+    "metadata without a command": ({SCORING_META: "x: 1"}, f"{NO_SCORES}: scoring program: metadata.yaml {NO_COMMAND}"),
+    "command as a list": ({SCORING_META: "command: [python3, x]"}, f"{NO_SCORES}*{NO_COMMAND}"),
+    "open quote": ({SCORING_META: "command: python3 'x"}, FAILED + "scoring program: the command cannot be split"),
+    "empty command": ({SCORING_META: "command: ''"}, FAILED + "scoring program: the command is empty"),
+    "no such program": ({SCORING_META: "command: no-such-program"}, FAILED + "scoring program: cannot start 'no-such"),
+    "damaged program": (
         {"competition.yaml": COMPETITION.replace("scoring_program/", "x.zip"), "x.zip": "no zip"},
         FAILED + "bad or empty zip file, after about three minutes of trying",
     ),
+    **{
+        f"{name} as {file}": ({SCORING: f"{START}path = output + '/{file}'\n{trick}"}, f"{FAILED}{file}: expected")
+        for name, trick in TRICKS.items()
+        for file in ("scores.json", "scores.txt")
+    },
+    # competition.yaml
+    "a computed column": ({"competition.yaml": COMPETITION + COMPUTED}, "  Mean      0.5\n"),
+    "no phase called practice": (
+        {
+            "competition.yaml": COMPETITION.replace(
+                "index: 0\n    name: Practice\n    start", "index: 0\n    name: Día 1\n    start"
+            )
+        },
+        "Leaderboard row (Día 1)",
+    ),
 }
 
 
-@pytest.mark.parametrize(("files", "message"), ENDS.values(), ids=ENDS.keys())
-def test_every_bad_end_says_why_on_the_last_line(
-    tiny: Path, run: Run, files: dict[str, str | bytes], message: str
+@pytest.mark.parametrize(("files", "message"), CHANGES.values(), ids=CHANGES.keys())
+def test_a_change_of_the_bundle_has_this_end(
+    tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch, files: Files, message: str
 ) -> None:
-    write_files(tiny, files)
-    ran = run()
-    assert ran.code == 1
-    assert message in ran.error.splitlines()[-1]
-    assert (ran.out / "ingestion_output").is_dir()
-
-
-SWALLOWED = {
-    "no metadata": (META, None, "no metadata.yaml at the root; found ingest.py"),
-    "a list": (META, "command: [a]", "has no `command` that is one text"),
-    "open quote": (META, "command: python3 'x", "the command cannot be split"),
-    "no such program": (META, "command: no-such-program", "cannot start 'no-such-program'"),
-    "the submission's own": ("solutions/half/metadata.yaml", "command: no-such-program", "submission: cannot start"),
-}
-
-
-@pytest.mark.parametrize(("name", "content", "message"), SWALLOWED.values(), ids=SWALLOWED.keys())
-def test_what_cannot_start_in_the_first_job_is_swallowed(
-    tiny: Path, run: Run, name: str, content: str | None, message: str
-) -> None:
-    write_files(tiny, {"solutions/half/predictions.txt": "0.5", name: content or ""})
-    if content is None:
+    """`message`: parts in their order; of the last line of an error if the first one begins with "bundle:"."""
+    monkeypatch.setattr(jobs, "LARGE_BYTES", 1_000_000)
+    write_files(tiny, {"solutions/half/predictions.txt": "0.5", **{name: text or "" for name, text in files.items()}})
+    for name in (name for name, text in files.items() if text is None):
         (tiny / name).unlink()
     ran = run()
-    assert ran.code == 0
-    assert message in ran.said
-    assert "The platform runs nothing here and continues with scoring." in ran.said
+    assert ran.code == message.startswith("bundle:")
+    assert (ran.out / "ingestion_output").is_dir()
+    printed = ran.error.splitlines()[-1] if ran.code else ran.said
+    for part in message.split("*"):
+        assert part in printed
+        printed = printed.partition(part)[2]
 
 
 @pytest.mark.parametrize(
@@ -433,11 +388,6 @@ def test_only_our_own_results_are_replaced(tiny: Path, run: Run) -> None:
     assert run(out=tiny / "solutions" / "half" / "out").code == 1
 
 
-def test_scores_are_rounded_as_the_platform_shows_them(tiny: Path, run: Run) -> None:
-    write_files(tiny, {"solutions/half/model.py": "def predict(question):\n    return 0.412345\n"})
-    assert "0.9123" in run().said
-
-
 def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["run", "--help"])
@@ -446,7 +396,6 @@ def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(len(line) <= 120 for line in lines)
 
 
-START = "import os, shutil, sys\noutput = sys.argv[2].rstrip('/')\n"
 GONE = "shutil.rmtree(output)\n"
 
 
@@ -474,22 +423,6 @@ def test_a_name_that_is_not_utf8_ends_in_a_verdict(tiny: Path, run: Run, program
     ran = run()
     assert ran.code == 1
     assert (program == SCORING) != ("expected file names in UTF-8, found '\\\\udcff.html'" in ran.error)
-
-
-@pytest.mark.parametrize(
-    "trick",
-    [
-        *("os.mkfifo(path)\n", "os.symlink('/dev/zero', path)\n", "os.mkdir(path)\n"),
-        "os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 10**10)\n",
-    ],
-)
-@pytest.mark.parametrize("name", ["scores.json", "scores.txt"])
-def test_only_files_of_some_size_are_scores(tiny: Path, run: Run, name: str, trick: str) -> None:
-    write_files(tiny, {SCORING: f"{START}path = output + '/{name}'\n{trick}"})
-    ran = run()
-    assert ran.code == 1
-    assert "Status on Codabench: Failed" in ran.said
-    assert f"{name}: expected" in ran.error
 
 
 @pytest.mark.parametrize(
