@@ -18,7 +18,7 @@ from bundle_tools.codabench.server import records, submissions
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server import replace as replacing
 from bundle_tools.codabench.server.client import SECOND_VARIABLE, Connection, log_in
-from bundle_tools.codabench.server.records import PARTS, Competition, PartName, Phase, Place
+from bundle_tools.codabench.server.records import PARTS, Competition, Phase, Place
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
@@ -140,7 +140,7 @@ def replace(arguments: argparse.Namespace) -> int:
     """Upload parts, point the task to them, run the submissions again."""
     connection, _, competition = _open(arguments.competition)
     phase = competition.phase(arguments.phase)
-    given: dict[PartName, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
+    given: dict[str, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
     with tempfile.TemporaryDirectory(prefix="bundle-replace-") as folder:
         zips = replacing.packed(given, Path(folder))
         plan = [
@@ -192,7 +192,7 @@ def board(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _doubts(part: PartName, path: Path) -> list[str]:
+def _doubts(part: str, path: Path) -> list[str]:
     """Return oddities of a part of this challenge that a server would accept."""
     with zipfile.ZipFile(path) as opened:
         names = set(opened.namelist())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import requests
@@ -21,8 +21,8 @@ from bundle_tools.errors import BundleError
 from bundle_tools.whole import replaced
 
 Record = TypeVar("Record")
-PartName = Literal["ingestion_program", "scoring_program", "input_data", "reference_data"]
-PARTS: tuple[PartName, ...] = ("ingestion_program", "scoring_program", "input_data", "reference_data")
+PARTS = ("ingestion_program", "scoring_program", "input_data", "reference_data")
+"""The keys of what a task runs."""
 PAGE_SIZE, MOST_PAGES = 1000, 1000
 LONGEST_NAME = 255
 LONGEST_FILE_NAME = 35

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from bundle_tools.codabench.archive import UNREADABLE, write_deterministic
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, ServerError, looks
-from bundle_tools.codabench.server.records import LONGEST_NAME, Competition, PartName, Phase, Submission
+from bundle_tools.codabench.server.records import LONGEST_NAME, Competition, Phase, Submission
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 from bundle_tools.console import Progress, counted
 from bundle_tools.errors import BundleError
@@ -32,12 +32,12 @@ class Old:
     """Whether an earlier call already made a run on the new data."""
 
 
-def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Path]:
+def packed(sources: Mapping[str, Path], scratch: Path) -> dict[str, Path]:
     """Return each part as a zip of the folder's content, without the folder, as the server expects it.
 
     Raises BundleError with every part that is neither a zip nor a folder, or that no server could run.
     """
-    zips: dict[PartName, Path] = {}
+    zips: dict[str, Path] = {}
     wrong = []
     for part, source in sources.items():
         zips[part] = source
@@ -67,7 +67,7 @@ def put_in_place(
     connection: Connection,
     competition: Competition,
     phase: Phase,
-    zips: Mapping[PartName, Path],
+    zips: Mapping[str, Path],
     progress: Progress | None = None,
 ) -> datetime | None:
     """Upload new parts of a phase's only task, unless an earlier call has, and point the task to them.
@@ -101,7 +101,7 @@ def put_in_place(
 
 def _uploaded(
     connection: Connection,
-    part: PartName,
+    part: str,
     path: Path,
     title: str,
     current: str | None,
