@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli.server import on_server
+from bundle_tools.cli import server as command
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server.rehearse import Result, compare, missing_limits
@@ -25,7 +25,7 @@ class Rehearsal(Site):
 
 @pytest.fixture
 def site(server: Server, archive: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
-    monkeypatch.setattr(on_server, "_at_home", lambda *_: Result("Finished", {"accuracy": 0.5, "duration_s": 9.9}))
+    monkeypatch.setattr(command, "_at_home", lambda *_: Result("Finished", {"accuracy": 0.5, "duration_s": 9.9}))
     return Rehearsal(server, archive, bundle)
 
 
