@@ -20,7 +20,7 @@ from bundle_tools.codabench.server import records, submissions
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server import replace as replacing
 from bundle_tools.codabench.server.client import SECOND_VARIABLE, Connection, log_in
-from bundle_tools.codabench.server.records import PARTS, Competition, Phase, Place
+from bundle_tools.codabench.server.records import PARTS, Address, Competition, Phase
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
@@ -171,7 +171,7 @@ def publish(arguments: argparse.Namespace) -> int:
 
 def rehearse(arguments: argparse.Namespace) -> int:
     """Submit, run at home meanwhile, wait, compare."""
-    connection, place, competition = _open(arguments.competition)
+    connection, address, competition = _open(arguments.competition)
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         scratch = Path(folder)
         bundle = _unpacked(arguments.bundle, scratch / "bundle")
@@ -181,7 +181,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
             + [f"  {act.title}{_closed(act.phase, connection)}" for act in acts],
             yes=arguments.yes,
         )
-        rehearsing.register(connection, place)
+        rehearsing.register(connection, address)
         numbers = [rehearsing.submit(connection, competition, act, say) for act in acts]
         say("At home:")
         expected = [_at_home(bundle, act, scratch / f"run-{number}", arguments) for number, act in enumerate(acts)]
@@ -211,17 +211,17 @@ def rehearse(arguments: argparse.Namespace) -> int:
 
 def audit(arguments: argparse.Namespace) -> int:
     """Request every private file as accounts that should not get it."""
-    connection, place, competition = _open(arguments.competition)
+    connection, address, competition = _open(arguments.competition)
     private = auditing.private_files(connection, competition)
-    people = {"somebody who is not logged in": Connection(place.server)}
+    people = {"somebody who is not logged in": Connection(address.server)}
     if token := os.environ.get(SECOND_VARIABLE, "").strip():
-        second = Connection(place.server, token)
-        if "secret_key" in records.competition_content(second, place):
+        second = Connection(address.server, token)
+        if "secret_key" in records.competition_content(second, address):
             raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Use one that has no role here.")
         people["somebody with another account"] = second
     else:
         say(f"Not tried as a second account: {SECOND_VARIABLE} holds no token.")
-    leaks = auditing.try_all(private, place, people)
+    leaks = auditing.try_all(private, address, people)
     for line in auditing.lines(leaks):
         say(line)
     if had := {leak.private for leak in leaks if leak.listed}:
@@ -318,13 +318,13 @@ def _doubts(part: str, path: Path) -> list[str]:
     return [f"WARNING: expected task.yaml and {listed} at its top. Is it the right folder?"]
 
 
-def _open(address: str) -> tuple[Connection, Place, Competition]:
-    place = Place.of(address)
-    connection = log_in(place.server)
-    competition = records.competition(connection, place)
+def _open(text: str) -> tuple[Connection, Address, Competition]:
+    address = Address.of(text)
+    connection = log_in(address.server)
+    competition = records.competition(connection, address)
     if competition.secret_key is None:  # the server shows it only to organisers
         raise BundleError(f"{competition.title}: the account of this token is no organiser of it.")
-    return connection, changed(place, secret_key=competition.secret_key), competition
+    return connection, changed(address, secret_key=competition.secret_key), competition
 
 
 def _unpacked(source: Path, scratch: Path) -> Bundle:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, ServerError
-from bundle_tools.codabench.server.records import Competition, Place
+from bundle_tools.codabench.server.records import Address, Competition
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ def private_files(connection: Connection, competition: Competition) -> list[Priv
     ]
 
 
-def try_all(private: list[Private], place: Place, people: Mapping[str, Connection]) -> list[Leak]:
+def try_all(private: list[Private], address: Address, people: Mapping[str, Connection]) -> list[Leak]:
     """As each person, read the competition and ask for each file by its key.
 
-    `place`: the competition; with its secret key if unpublished, so that all see what they will see after publication.
+    `address`: with its secret key if unpublished, so that all see what they will see after publication.
     `people`: who -> their connection, logged in or not.
     """
     leaks = []
     for who, connection in people.items():
         try:
-            listed = set(_texts(records.competition_content(connection, place)))
+            listed = set(_texts(records.competition_content(connection, address)))
         except ServerError as error:
             if error.status != 404:  # such as a token that is none: an all-clear would be false
                 raise

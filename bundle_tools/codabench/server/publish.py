@@ -15,7 +15,7 @@ from bundle_tools.codabench.keys import Keys, PhaseKeys, read
 from bundle_tools.codabench.rules.settings.dates import kept
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, looks
-from bundle_tools.codabench.server.records import PARTS, Competition, Place, moment
+from bundle_tools.codabench.server.records import PARTS, Address, Competition, moment
 from bundle_tools.codabench.version1 import is_version1
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
@@ -70,7 +70,7 @@ def publish(
             progress=progress,
         )  # fmt: skip
         competition_id = _unpacked(connection, int(uploaded["status_id"]), say)
-    made = records.competition(connection, Place(connection.address, competition_id, None))
+    made = records.competition(connection, Address(connection.address, competition_id, None))
     link = f"{connection.address}/competitions/{competition_id}/"
     if made.secret_key and not made.published:
         link += f"?secret_key={made.secret_key}"

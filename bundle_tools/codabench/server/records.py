@@ -33,7 +33,7 @@ LARGEST_FILE = 4 << 30
 
 
 @dataclass(frozen=True)
-class Place:
+class Address:
     """A competition's address; the secret key opens it before it is published."""
 
     server: str
@@ -41,7 +41,7 @@ class Place:
     secret_key: str | None
 
     @classmethod
-    def of(cls, address: str) -> "Place":
+    def of(cls, address: str) -> "Address":
         """Read the address of a competition as the browser shows it.
 
         Raises BundleError if it is not the address of a competition.
@@ -194,15 +194,17 @@ def moment(text: str) -> datetime:
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
-def competition(connection: Connection, place: Place) -> Competition:
+def competition(connection: Connection, address: Address) -> Competition:
     """Return a competition as this account sees it; an unpublished one needs its secret key."""
-    return _read(f"/api/competitions/{place.competition_id}/", Competition.of, competition_content(connection, place))
+    return _read(
+        f"/api/competitions/{address.competition_id}/", Competition.of, competition_content(connection, address)
+    )
 
 
-def competition_content(connection: Connection, place: Place) -> Mapping[str, Any]:
+def competition_content(connection: Connection, address: Address) -> Mapping[str, Any]:
     """Return the server's whole answer to this account about a competition."""
-    secret = {"secret_key": place.secret_key} if place.secret_key else {}
-    content: Mapping[str, Any] = connection.call("GET", f"/api/competitions/{place.competition_id}/", **secret)
+    secret = {"secret_key": address.secret_key} if address.secret_key else {}
+    content: Mapping[str, Any] = connection.call("GET", f"/api/competitions/{address.competition_id}/", **secret)
     return content
 
 

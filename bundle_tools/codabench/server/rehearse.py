@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, ServerError, looks
-from bundle_tools.codabench.server.records import Competition, Phase, Place, Submission
+from bundle_tools.codabench.server.records import Address, Competition, Phase, Submission
 from bundle_tools.codabench.worker.scores import DECIMALS_KEPT
 from bundle_tools.errors import BundleError
 
@@ -52,10 +52,12 @@ class Result:
         return cls("Finished without scores" if empty else submission.status, submission.scores, submission.details)
 
 
-def register(connection: Connection, place: Place) -> None:
+def register(connection: Connection, address: Address) -> None:
     """Make this account a participant, as submitting requires; no effect if it is one already."""
     try:
-        connection.call("POST", f"/api/competitions/{place.competition_id}/register/", {"secret_key": place.secret_key})
+        connection.call(
+            "POST", f"/api/competitions/{address.competition_id}/register/", {"secret_key": address.secret_key}
+        )
     except ServerError as error:
         if "already" not in str(error):
             raise

@@ -8,7 +8,7 @@ import pytest
 
 from bundle_tools.codabench.server import client, records
 from bundle_tools.codabench.server.client import Connection, ServerError, host_of
-from bundle_tools.codabench.server.records import Place, file_name_for, moment
+from bundle_tools.codabench.server.records import Address, file_name_for, moment
 from bundle_tools.errors import BundleError
 from tests.codabench.server.conftest import Bundle, Site
 from tests.codabench.server.fake import Answer, Fault, Request, Server
@@ -27,8 +27,8 @@ def connection(server: Server) -> Connection:
         (host_of, "https://www.codabench.org", "https://www.codabench.org"),
         (host_of, "www.codabench.org/competitions/1/", "https://www.codabench.org"),
         (host_of, "http://user:pass@127.0.0.1:8000/x?y", "http://127.0.0.1:8000"),
-        (Place.of, f"https://x.org/competitions/12/?secret_key={SECRET}#/tab", Place("https://x.org", 12, SECRET)),
-        (Place.of, "https://x.org/api/competitions/7/", Place("https://x.org", 7, None)),
+        (Address.of, f"https://x.org/competitions/12/?secret_key={SECRET}#/tab", Address("https://x.org", 12, SECRET)),
+        (Address.of, "https://x.org/api/competitions/7/", Address("https://x.org", 7, None)),
         (file_name_for, "a b/c", "a-b-c.zip"),
         (file_name_for, "x" * 90, "x" * 35 + ".zip"),
         (file_name_for, "Größe", "Größe.zip"),
@@ -44,8 +44,8 @@ HTTPS = "https://codabench.example"
 REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: host_of("ftp://x.org"), "expected the address of a server"),
     (lambda: host_of(""), "expected the address of a server"),
-    (lambda: Place.of("https://x.org/12"), "expected the address of a competition"),
-    (lambda: Place.of("https://x.org/competitions/12/?secret_key=abc"), "the whole secret link"),
+    (lambda: Address.of("https://x.org/12"), "expected the address of a competition"),
+    (lambda: Address.of("https://x.org/competitions/12/?secret_key=abc"), "the whole secret link"),
     *((lambda token=token: Connection(HTTPS, token), "expected a token") for token in ("", " ", "a€", "a\nb")),
     # Files of a safe server do not go over an unsafe line.
     (lambda: Connection(HTTPS, "t").open("http://elsewhere.org/x"), "expected an https address"),
