@@ -101,7 +101,7 @@ def fork_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     def stream(arguments: list[str], log: Path, **options: Any) -> Outcome:  # noqa: ANN401 - those of the real one
         if arguments[0] != sys.executable:  # a container
             return really(arguments, log, **options)
-        known = {name: options[name] for name in ("cwd", "environment", "told")}
+        known = {"cwd": options["cwd"], "environment": options["environment"], "told": options["stdin"]}
         script = arguments[1] if arguments[1] == "-m" else options["cwd"] / arguments[1]
         ended = warm.run(script, arguments[2:], **known)
         log.parent.mkdir(parents=True, exist_ok=True)

@@ -54,7 +54,7 @@ COMMANDS = {
     "check": "check",
     "pages": "pages",
     "data": "data.data",
-    "server": "server.server",
+    "server": "server",
     **{
         name: f"runs.{name}"
         for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury", "evaluate", "shard")

@@ -16,8 +16,8 @@ from typing import Any
 from bundle_tools.codabench.archive import copy_tree, extract, place
 from bundle_tools.codabench.competition import Task
 from bundle_tools.codabench.worker import CannotStart
-from bundle_tools.codabench.worker.docker import DockerEngine
-from bundle_tools.codabench.worker.engine import Container, Engine, ProcessEngine
+from bundle_tools.codabench.worker import engine as engines
+from bundle_tools.codabench.worker.engine import Command, Docker
 from bundle_tools.errors import BundleError
 from ingest.clips.table import hash_file
 from ingest.record.seal import KEY_FILE
@@ -65,10 +65,10 @@ class Plan:
         """Hash of all that it freezes."""
         return identity(self._read(f"shards/{PLAN}"))
 
-    def engine(self) -> Engine:
-        """Return what runs its programs."""
+    def engine(self) -> Docker | None:
+        """Return what runs its programs; None for processes."""
         made = self.made
-        return ProcessEngine() if made["image"] is None else DockerEngine(made["image"], made["network"])
+        return None if made["image"] is None else Docker(made["image"], made["network"])
 
     def facts(self) -> dict[str, Any]:
         """Return what the programs freeze and check, but cannot know themselves."""
@@ -145,9 +145,8 @@ class Plan:
                 left = [*self.folder.glob(".*-*"), *self.done.glob(".*"), *(self.shards / WORK).glob(".*")]
                 for folder in left:
                     shutil.rmtree(folder, ignore_errors=True)
-                engine = self.engine()
-                if isinstance(engine, DockerEngine) and self.name_or_new != "new":
-                    engine.sweep(self.name)
+                if self.engine() is not None and self.name_or_new != "new":
+                    engines.sweep(self.name)
             yield
 
     def _cut(self, stage: str) -> Path:
@@ -219,12 +218,12 @@ def make(folder: Path, task: Task, submission: Path, made: dict[str, Any], data:
 
 
 def run_quietly(
-    engine: Engine, what: str, name: str, mounts: dict[str, Path], where: tuple[str, ...], told: str, logs: Path
+    engine: Docker | None, what: str, name: str, mounts: dict[str, Path], where: tuple[str, ...], told: str, logs: Path
 ) -> tuple[int, str]:
     """Run a step of `ingest.shards`; return its exit code and the last thing it said."""
     words = ["python3", "-m", "ingest.shards", what, *(f"/app/{folder}" for folder in where)]
     try:
-        outcome = engine.run(Container(name, mounts, words, told, quiet=True), logs)
+        outcome = engines.run(Command(name, words, told, quiet=True), mounts, logs, docker=engine)
     except CannotStart as error:
         return -1, str(error)
     said = [

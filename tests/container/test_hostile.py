@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.codabench.worker.docker import DockerEngine
-from bundle_tools.codabench.worker.engine import Container
+from bundle_tools.codabench.worker.engine import Command, Docker, docker_command
 from tests import warm
 from tests.hostile.cases import CASES, Case
 from tests.hostile.stage import CLIPS, SECRETS, Stage, set_stage, write_clips
@@ -34,7 +33,7 @@ NO_LANDLOCK = {
 
 def docker_run(image: str, app: Path, arguments: list[str], name: str, options: list[str]) -> str:
     """Run a command in a container with the worker's flags; return what it printed."""
-    command = DockerEngine(image).command(Container("hostile", {"/app": app}, arguments), name)
+    command = docker_command(Command("hostile", arguments), {"/app": app}, Docker(image), name)
     where = command.index("--workdir")
     command[where : where + 2] = ["--workdir", "/app", "--rm", *options]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1200, check=False)

@@ -11,7 +11,6 @@ from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.codabench.competition import Competition, Phase
 from bundle_tools.codabench.keys import load
 from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.worker.engine import ProcessEngine
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
@@ -75,7 +74,7 @@ def _file(phase: Phase) -> Path | None:
 def _run(competition: Competition, phase: Phase, solution: Path, scratch: Path) -> Path:
     out = scratch / "runs" / solution.resolve().stem
     limit = limit_of(competition, phase, kill=False)
-    for _, verdict in run_submission(competition, phase, solution, out, ProcessEngine(), limit):
+    for _, verdict in run_submission(competition, phase, solution, out, None, limit):
         if not verdict.good:
             raise BundleError(f"{solution}: {verdict.status}: {verdict.reason}. Correct it, or leave it out.")
     return out

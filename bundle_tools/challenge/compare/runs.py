@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bundle_tools.codabench.archive import extract
-from bundle_tools.codabench.server.fetched import OUTPUT, is_fetched, runs_in
+from bundle_tools.codabench.server.submissions import OUTPUT, is_fetched, runs_in
 from bundle_tools.errors import BundleError
 
 # Folders of `bundle run`, of `kit.py run`, of a download from the platform, and of ingestion itself.

@@ -11,8 +11,7 @@ from bundle_tools.cluster.drive import Driver
 from bundle_tools.cluster.plan import Plan, copy_data, make, source
 from bundle_tools.codabench.archive import copy_tree
 from bundle_tools.codabench.competition import Competition, Phase, Task, opened
-from bundle_tools.codabench.worker.docker import DockerEngine
-from bundle_tools.codabench.worker.engine import Engine, Outcome, ProcessEngine
+from bundle_tools.codabench.worker.engine import Outcome, prepare
 from bundle_tools.codabench.worker.jobs import Job, limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
@@ -84,7 +83,7 @@ def _plans(
         with replaced(data) as unfinished:
             copy_data(source(phase.task.input_data, "input data"), unfinished)
     plans = [make(folder / name, phase.task, submission, made, data) for name, submission in submissions.items()]
-    for note in plans[0].engine().prepare():
+    for note in prepare(plans[0].engine()):
         say(note)
     return plans
 
@@ -98,10 +97,8 @@ def _score(competition: Competition, phase: Phase, submission: Path, out: Path, 
         job.ingestion = Outcome(0, json.loads((plan.merged / "run.json").read_text("utf-8"))["duration_s"])
         job.finish()
 
-    image = plan.made["image"]
-    engine: Engine = ProcessEngine() if image is None else DockerEngine(image, plan.made["network"])
     limit = limit_of(competition, phase, kill=False)
-    [(_, verdict)] = run_submission(competition, phase, submission, out, engine, limit, predict=merged)
+    [(_, verdict)] = run_submission(competition, phase, submission, out, plan.engine(), limit, predict=merged)
     say()
     for line in verdict.lines(phase.name, competition.columns):
         say(line)

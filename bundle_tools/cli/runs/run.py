@@ -6,8 +6,7 @@ from pathlib import Path
 
 from bundle_tools.cli.options import add_command, add_engine, add_path, positive
 from bundle_tools.codabench.competition import Competition, opened
-from bundle_tools.codabench.worker.docker import DockerEngine
-from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
+from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
@@ -55,17 +54,16 @@ def _run_in(competition: Competition, arguments: argparse.Namespace) -> int:
     phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
     submission: Path = arguments.submission
     out: Path = arguments.out or Path("runs") / f"{submission.resolve().stem}-{phase.slug}"
-    engine: Engine = ProcessEngine()
+    docker = None
     if arguments.engine == "docker":
-        engine = DockerEngine(
-            arguments.image or competition.docker_image, arguments.network, arguments.pull, arguments.gpus
-        )
+        image = arguments.image or competition.docker_image
+        docker = Docker(image, arguments.network, arguments.pull, arguments.gpus)
     else:
         for name in ("image", "gpus"):
             if getattr(arguments, name) is not None:
                 say(f"WARNING: --{name} is ignored: the process engine runs no container. Add --engine docker.")
     limit = limit_of(competition, phase, kill=arguments.over_limit == "kill", override_s=arguments.time_limit)
-    verdicts = run_submission(competition, phase, submission, out, engine, limit, arguments.data)
+    verdicts = run_submission(competition, phase, submission, out, docker, limit, arguments.data)
     alone = len(verdicts) == 1
     for task, verdict in verdicts:
         say()

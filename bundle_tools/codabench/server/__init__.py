@@ -1,5 +1,5 @@
 """Commands for a challenge on a Codabench server: any server, any bundle.
 
-`interface/` speaks with the server. Each other module is one command: `publish` (`arrived` checks its result),
-`rehearse`, `audit`, `fetch`, `replace`, `board`. Nothing here depends on the challenge.
+`client` makes requests, `records` reads and transfers what the server keeps. Each other module is a command: `publish`,
+`rehearse`, `audit`, `replace`; `submissions` is `fetch` and `board`. Nothing here depends on the challenge.
 """

@@ -3,100 +3,83 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bundle_tools.codabench.server.interface import calls
-from bundle_tools.codabench.server.interface.calls import Place
-from bundle_tools.codabench.server.interface.http import Connection, ServerError
-from bundle_tools.codabench.server.interface.records import PARTS, Competition, PartName
-
-REDIRECTS = range(300, 400)
-LOG_IN = ("/accounts/login", "/login")
+from bundle_tools.codabench.server import records
+from bundle_tools.codabench.server.client import Connection, ServerError
+from bundle_tools.codabench.server.records import Address, Competition
 
 
 @dataclass(frozen=True)
 class Private:
-    """One file that only the programs should get."""
+    """One file that only the programs should get; its key may allow others to download it."""
 
     phase: str
-    part: PartName
+    part: str
     key: str
-    """Key of its data set, which may allow others to download the file."""
 
 
 @dataclass(frozen=True)
 class Leak:
-    """What one person can do with one file."""
+    """A private file that somebody gets who has its key."""
 
     private: Private
     who: str
     """Who it is, such as "somebody who is not logged in"."""
     listed: bool
     """Whether the server gives this person the key."""
-    open: bool
-    """Whether the server gives this person the file, given the key."""
-
-    @property
-    def had(self) -> bool:
-        """Whether this person can get the file without help."""
-        return self.listed and self.open
 
 
 def private_files(connection: Connection, competition: Competition) -> list[Private]:
     """Return the private files of all phases, as their organiser sees them."""
-    found = []
-    for phase in competition.phases:
-        for task_id in phase.tasks:
-            keys = calls.task(connection, task_id).keys
-            found += [Private(phase.name, part, key) for part in PARTS if (key := keys[part]) is not None]
-    return found
+    return [
+        Private(phase.name, part, key)
+        for phase in competition.phases
+        for task_id in phase.tasks
+        for part, key in records.part_keys(connection, task_id).items()
+        if key is not None
+    ]
 
 
-def try_all(private: list[Private], place: Place, people: Mapping[str, Connection]) -> list[Leak]:
+def try_all(private: list[Private], address: Address, people: Mapping[str, Connection]) -> list[Leak]:
     """As each person, read the competition and ask for each file by its key.
 
-    `place`: the competition; with its secret key if unpublished, so that all see what they will see after publication.
+    `address`: with its secret key if unpublished, so that all see what they will see after publication.
     `people`: who -> their connection, logged in or not.
     """
     leaks = []
     for who, connection in people.items():
         try:
-            told = set(_texts(calls.competition_content(connection, place)))
+            listed = set(_texts(records.competition_content(connection, address)))
         except ServerError as error:
             if error.status != 404:  # such as a token that is none: an all-clear would be false
                 raise
-            told = set()
-        opened: dict[str, bool] = {}
-        for one in private:  # programs are often the same for all phases
-            if one.key not in opened:
-                opened[one.key] = _opens(connection, one.key)
-            leaks.append(Leak(one, who, one.key in told, opened[one.key]))
+            listed = set()
+        # Programs are often the same for all phases.
+        opened = {key for key in {file.key for file in private} if _opens(connection, key)}
+        leaks += [Leak(file, who, file.key in listed) for file in private if file.key in opened]
     return leaks
 
 
 def lines(leaks: list[Leak]) -> list[str]:
     """Describe the files that are open, one line per phase and person."""
-    found: dict[tuple[str, str, bool], list[str]] = {}
+    parts: dict[tuple[str, str, bool], list[str]] = {}
     for leak in leaks:
-        if leak.open:
-            found.setdefault((leak.private.phase, leak.who, leak.listed), []).append(leak.private.part)
+        parts.setdefault((leak.private.phase, leak.who, leak.listed), []).append(leak.private.part)
     how = {True: "the server tells the keys", False: "with the keys, which the server does not tell"}
-    return [f"  {phase}: {', '.join(parts)} open to {who}: {how[told]}." for (phase, who, told), parts in found.items()]
+    return [
+        f"  {phase}: {', '.join(names)} open to {who}: {how[listed]}." for (phase, who, listed), names in parts.items()
+    ]
 
 
 def _opens(connection: Connection, key: str) -> bool:
-    with connection.open(connection.url(f"/datasets/download/{key}/"), with_token=True) as answer:
-        target = answer.headers.get("Location", "")
-        if answer.status_code in REDIRECTS:
-            return not any(mark in target for mark in LOG_IN)
-        return answer.ok
+    with connection.open(f"{connection.address}/datasets/download/{key}/", with_token=True) as answer:
+        log_in = answer.is_redirect and "/login" in answer.headers["Location"]
+        return answer.ok and not log_in
 
 
 def _texts(content: object) -> Iterator[str]:
     """Yield every text of an answer, at any depth."""
     if isinstance(content, str):
         yield content
-    elif isinstance(content, Mapping):
-        for value in content.values():
-            yield from _texts(value)
-    elif isinstance(content, list):
-        for value in content:
+    elif isinstance(content, Mapping | list):
+        for value in content.values() if isinstance(content, Mapping) else content:
             yield from _texts(value)

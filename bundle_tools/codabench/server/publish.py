@@ -1,53 +1,56 @@
-"""Upload a bundle, wait until the server has unpacked it, and check the result."""
+"""Upload a bundle, wait until the server has unpacked it, and compare the result with `competition.yaml`."""
 
-import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from bundle_tools.codabench.archive import UNREADABLE
-from bundle_tools.codabench.keys import Keys, read
-from bundle_tools.codabench.server.arrived import differences
-from bundle_tools.codabench.server.interface import calls
-from bundle_tools.codabench.server.interface.calls import Place
-from bundle_tools.codabench.server.interface.http import Connection
-from bundle_tools.codabench.server.interface.records import Competition
-from bundle_tools.codabench.server.interface.upload import digest, file_name_for, upload
+from bundle_tools.codabench.competition import in_order
+from bundle_tools.codabench.keys import Keys, PhaseKeys, read
+from bundle_tools.codabench.rules.settings.dates import kept
+from bundle_tools.codabench.server import records
+from bundle_tools.codabench.server.client import Connection, looks
+from bundle_tools.codabench.server.records import PARTS, Address, Competition, moment
 from bundle_tools.codabench.version1 import is_version1
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 
 NAME = "competition.yaml"
-FIRST_PAUSE_S = 0.25
-LONGEST_PAUSE_S = 2.0
 UNPACKING_S = 1800
 """Longest wait for unpacking; a bundle of 36 MB takes ten seconds."""
+TEXTS = ("title", "docker_image", "description", "contact_email", "reward", "competition_type")
+SWITCHES = (
+    *("registration_auto_approve", "enable_detailed_results", "show_detailed_results_in_submission_panel"),
+    *("show_detailed_results_in_leaderboard", "auto_run_submissions", "can_participants_make_submissions_public"),
+    *("make_programs_available", "make_input_data_available", "forum_enabled"),
+)
+PHASE_KEYS = (
+    *("max_submissions_per_day", "max_submissions", "execution_time_limit", "hide_output", "hide_prediction_output"),
+    *("hide_score_output", "auto_migrate_to_this_phase"),
+)
+OTHER_NAMES = {"max_submissions": "max_submissions_per_person"}
+"""Key in `competition.yaml` -> key on the server, where they differ."""
+SHOWN = 60
+"""Characters of a value in a message."""
 
 
 @dataclass(frozen=True)
 class Published:
     """A competition created from a bundle."""
 
-    place: Place
     competition: Competition
     """As the server shows it to its organiser."""
-    differences: tuple[str, ...]
-    """Differences from the bundle; empty for a version 1 bundle, which the server rewrites."""
-    compared: bool
-    """Whether they were compared."""
+    link: str
+    """The address to share: secret until the competition is published."""
+    differences: tuple[str, ...] | None
+    """Differences from the bundle; None for a version 1 bundle, which the server rewrites."""
     was_there: bool
     """Whether an earlier call created it."""
-
-    @property
-    def link(self) -> str:
-        """The address to share: secret until the competition is published."""
-        address = f"{self.place.server}/competitions/{self.place.competition_id}/"
-        secret = self.competition.secret_key
-        return address if self.competition.published or not secret else f"{address}?secret_key={secret}"
 
 
 def publish(
@@ -58,22 +61,24 @@ def publish(
     Raises BundleError if the zip cannot be read, or if the server rejects it.
     """
     document = _document(archive)
-    name = f"bundle {digest(archive).sha256[:16]}"
+    name = f"bundle {records.digest(archive)[:16]}"
     competition_id = _earlier(connection, name)
     was_there = competition_id is not None
     if competition_id is None:
-        file_name = file_name_for(archive.stem)
-        key = upload(connection, archive, "competition_bundle", name=name, file_name=file_name, progress=progress)
-        status_id = int(connection.put(f"/api/datasets/completed/{key}/")["status_id"])
-        competition_id = _unpacked(connection, status_id, say)
-    place = Place(connection.address, competition_id, None)
-    found = calls.competition(connection, place)
-    compared = not is_version1(document)
-    lines: list[str] = []
-    if compared:
-        with zipfile.ZipFile(archive) as opened:
-            lines = differences(read(Keys, document)[0], opened, found.content)
-    return Published(place, found, tuple(lines), compared, was_there)
+        uploaded = records.upload(
+            connection, archive, "competition_bundle", name=name, file_name=records.file_name_for(archive.stem),
+            progress=progress,
+        )  # fmt: skip
+        competition_id = _unpacked(connection, int(uploaded["status_id"]), say)
+    made = records.competition(connection, Address(connection.address, competition_id, None))
+    link = f"{connection.address}/competitions/{competition_id}/"
+    if made.secret_key and not made.published:
+        link += f"?secret_key={made.secret_key}"
+    if is_version1(document):
+        return Published(made, link, None, was_there)
+    with zipfile.ZipFile(archive) as opened:
+        lines = differences(read(Keys, document)[0], opened, made.content)
+    return Published(made, link, tuple(lines), was_there)
 
 
 def _document(archive: Path) -> Mapping[str, Any]:
@@ -97,27 +102,27 @@ def _document(archive: Path) -> Mapping[str, Any]:
 
 def _earlier(connection: Connection, name: str) -> int | None:
     """Find the competition that an earlier call made from this zip; remove unfinished uploads."""
-    found = [one for one in calls.datasets(connection, _type="bundle", search=name) if one.name.startswith(name)]
-    for one in found:
-        if one.competition_id is not None:
-            return one.competition_id
-        # An interrupted upload has no bytes; the server adds the title to the name of an unpacked bundle.
-        if one.size == 0 or one.name != name:
-            connection.delete(f"/api/datasets/{one.dataset_id}/")
+    for dataset in records.datasets(connection, _type="bundle", search=name):
+        if not dataset.name.startswith(name):
             continue
-        raise BundleError(
-            f"this zip was uploaded at {one.created:%Y-%m-%d %H:%M} UTC, but no competition exists yet. If the server "
-            f"is still unpacking, repeat the command in a minute. If not, delete {one.name!r} under Resources → "
-            "Competition Bundles, and repeat the command."
-        )
+        if dataset.competition_id is not None:
+            return dataset.competition_id
+        # An interrupted upload has no bytes; the server adds the title to the name of an unpacked bundle.
+        if dataset.size != 0 and dataset.name == name:
+            raise BundleError(
+                f"this zip was uploaded at {dataset.created:%Y-%m-%d %H:%M} UTC, but no competition exists yet. If the "
+                "server is still unpacking, repeat the command in a minute. If not, delete "
+                f"{dataset.name!r} under Resources → Competition Bundles, and repeat the command."
+            )
+        connection.call("DELETE", f"/api/datasets/{dataset.dataset_id}/")
     return None
 
 
 def _unpacked(connection: Connection, status_id: int, say: Callable[[str], None]) -> int:
     """Wait until the server has finished; it reports only its first error."""
-    began, pause_s, last = time.monotonic(), FIRST_PAUSE_S, ""
-    while time.monotonic() - began < UNPACKING_S:
-        answer = connection.get(f"/api/competitions/{status_id}/creation_status/")
+    last = ""
+    for _ in looks(UNPACKING_S):
+        answer = connection.call("GET", f"/api/competitions/{status_id}/creation_status/")
         if answer["status"] != last:
             last = str(answer["status"])
             say(f"  {last}")
@@ -128,8 +133,113 @@ def _unpacked(connection: Connection, status_id: int, say: Callable[[str], None]
                 f"the server could not unpack the bundle: {' '.join(str(answer['details']).split())} It deleted the "
                 "upload. `bundle check` lists all problems, not only the first."
             )
-        time.sleep(pause_s)
-        pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
     raise BundleError(
         "the server is still unpacking after half an hour. Look at it there, or repeat the command later."
     )
+
+
+def differences(document: Keys, archive: zipfile.ZipFile, there: Mapping[str, Any]) -> list[str]:
+    """Compare a bundle of version 2 with the competition that the server made of it; one line per difference."""
+    lines = [*_competition(document, there), *_pages(document, archive, there)]
+    phases = sorted(document.phases, key=lambda phase: phase.index)
+    theirs = sorted(there["phases"], key=lambda phase: phase.get("index", 0))
+    if len(phases) != len(theirs):
+        lines.append(f"phases: expected {len(phases)}, found {len(theirs)}.")
+    for phase, other in zip(phases, theirs, strict=False):
+        if len(phases) == len(theirs):
+            lines += [f"phase {phase.name}, {line}" for line in _phase(phase, other)]
+        lines += _tasks(document, phase, other)
+    return [*lines, *_leaderboard(document, there["leaderboards"])]
+
+
+def _competition(document: Keys, there: Mapping[str, Any]) -> Iterator[str]:
+    for key in (key for key in TEXTS if key in document.given):
+        yield from _unlike(key, document.given[key], there.get(key))
+    for key in SWITCHES:
+        yield from _unlike(key, getattr(document, key), there.get(key))
+    yield from _unlike("fact_sheet", document.fact_sheet or None, there.get("fact_sheet") or None)
+    if not there.get("logo"):
+        yield "logo: missing."
+    if document.queue and (there.get("queue") or {}).get("vhost") != document.queue:
+        yield f"queue: expected {document.queue}, found {there.get('queue')}."
+
+
+def _pages(document: Keys, archive: zipfile.ZipFile, there: Mapping[str, Any]) -> Iterator[str]:
+    def differs(file: str, text: object) -> bool:
+        return _text(archive.read(file).decode("utf-8-sig")) != _text(text)
+
+    theirs = {str(page["title"]): page["content"] for page in there["pages"]}
+    expected = {page.title: str(page.file) for page in document.pages}
+    for title, file in expected.items():
+        if title not in theirs:
+            yield f"page {title}: missing."
+        elif differs(file, theirs[title]):
+            yield f"page {title}: its text differs from {file}."
+    yield from (f"page {title}: not in the bundle." for title in theirs if title not in expected)
+    if document.terms is not None and differs(document.terms, there.get("terms")):
+        yield f"terms: the text differs from {document.terms}."
+
+
+def _phase(expected: PhaseKeys, there: Mapping[str, Any]) -> Iterator[str]:
+    yield from _unlike("name", expected.name, there.get("name"))
+    yield from _unlike("description", expected.description or "", there.get("description") or "")
+    for key in ("start", "end"):
+        written = getattr(expected, key)
+        wanted = kept(written).replace(tzinfo=UTC) if written else None
+        yield from _unlike(key, wanted, moment(there[key]) if there.get(key) else None)
+    for key in PHASE_KEYS:
+        yield from _unlike(key, getattr(expected, key), there.get(OTHER_NAMES.get(key, key)))
+    for key in ("starting_kit", "public_data"):
+        if getattr(expected, key) and not there.get(key):
+            yield f"{key}: missing."
+
+
+def _tasks(document: Keys, phase: PhaseKeys, there: Mapping[str, Any]) -> Iterator[str]:
+    tasks = {task.index: task for task in document.tasks}
+    expected = [tasks[index] for index in phase.tasks if index in tasks]
+    where = f"phase {phase.name}"
+    if len(expected) != len(there["tasks"]):
+        yield f"{where}: expected {len(expected)} tasks, found {len(there['tasks'])}."
+        return
+    for task, other in zip(expected, there["tasks"], strict=True):
+        if task.key is not None:
+            continue
+        yield from _unlike(f"{where}, name of the task", task.name, other.get("name"))
+        kinds = sorted({str(entry.get("type")) for entry in other.get("public_datasets") or []})
+        if kinds:  # the server may not show them
+            wanted = sorted(part for part in PARTS if getattr(task, part))
+            yield from _unlike(f"{where}, parts of the task", ", ".join(wanted), ", ".join(kinds))
+        own = sorted(str(entry.given.get("name")) for entry in document.solutions or () if task.index in entry.tasks)
+        names = sorted(str(entry.get("name")) for entry in other.get("solutions") or [])
+        yield from _unlike(f"{where}, solutions", ", ".join(own), ", ".join(names))
+
+
+def _leaderboard(document: Keys, there: list[Mapping[str, Any]]) -> Iterator[str]:
+    if len(there) != 1 or not document.leaderboards:
+        yield f"leaderboard: expected one, found {len(there)}."
+        return
+    board = document.leaderboards[0]
+    for key in ("title", "submission_rule", "primary_index"):
+        yield from _unlike(f"leaderboard, {key}", getattr(board, key), there[0].get(key))
+    theirs = {str(column["key"]): column for column in there[0]["columns"]}
+    for column in in_order(board.columns):
+        if (other := theirs.pop(column.key, None)) is None:
+            yield f"column {column.key}: missing."
+            continue
+        for key in ("title", "sorting", "hidden", "precision", "index"):
+            yield from _unlike(f"column {column.key}, {key}", getattr(column, key), other.get(key))
+    yield from (f"column {key}: not in the bundle." for key in theirs)
+
+
+def _unlike(what: str, expected: object, there: object) -> Iterator[str]:
+    def short(value: object) -> str:
+        text = " ".join(str(value).split())
+        return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+    if _text(expected) != _text(there):
+        yield f"{what}: expected {short(expected)}, found {short(there)}."
+
+
+def _text(value: object) -> str:
+    """Return a value as the server may store its text: line endings and surrounding white space are normalised."""
+    return str(value).replace("\r\n", "\n").strip()

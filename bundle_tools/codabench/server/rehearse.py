@@ -1,25 +1,20 @@
 """Submit the example solutions, and compare each column with a run of the same zip at home."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bundle_tools.codabench.server import age
-from bundle_tools.codabench.server.interface import calls
-from bundle_tools.codabench.server.interface.http import Connection
-from bundle_tools.codabench.server.interface.records import Competition, Phase, Submission
-from bundle_tools.codabench.server.interface.upload import complete, digest, file_name_for, upload
+from bundle_tools.codabench.server import records
+from bundle_tools.codabench.server.client import Connection, ServerError, looks
+from bundle_tools.codabench.server.records import Address, Competition, Phase, Submission
+from bundle_tools.codabench.worker.scores import DECIMALS_KEPT
 from bundle_tools.errors import BundleError
 
-FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 5.0
 SCORES_LATE_S = 60.0
 """Longest time that incomplete scores may stay unchanged: the worker sends them one by one, after the status
 "Finished"."""
 USUAL_SHARED_MEMORY_MB = 64
-DECIMALS_KEPT = 10
-"""Decimals that the server stores."""
 MEASURED = frozenset({"duration_s"})
 """Columns that hold a time, which differs from run to run."""
 
@@ -50,28 +45,49 @@ class Result:
     reason: str = ""
     """Why the row is not complete."""
 
+    @classmethod
+    def of(cls, submission: Submission) -> "Result":
+        """Return the server's result of a submission."""
+        empty = submission.status == "Finished" and not submission.scores
+        return cls("Finished without scores" if empty else submission.status, submission.scores, submission.details)
+
+
+def register(connection: Connection, address: Address) -> None:
+    """Make this account a participant, as submitting requires; no effect if it is one already."""
+    try:
+        connection.call(
+            "POST", f"/api/competitions/{address.competition_id}/register/", {"secret_key": address.secret_key}
+        )
+    except ServerError as error:
+        if "already" not in str(error):
+            raise
+
 
 def submit(connection: Connection, competition: Competition, act: Act, say: Callable[[str], None]) -> int:
     """Submit, unless an earlier rehearsal submitted the same zip to the phase's present parts.
 
     Raises BundleError if this account may not submit now.
     """
-    content = digest(act.archive)
-    file_name = file_name_for(f"rehearsal-{content.sha256[:16]}")
-    newest = age.since(connection, act.phase)
-    for one in reversed(calls.submissions(connection, act.phase)):
-        good = one.file_name == file_name and not one.elsewhere and not age.is_old(one, newest)
-        if good and one.status not in ("Failed", "Cancelled"):
-            say(f"  {act.title}: #{one.submission_id} of an earlier rehearsal")
-            return one.submission_id
-    if reason := calls.may_submit(connection, act.phase):
+    file_name = records.file_name_for(f"rehearsal-{records.digest(act.archive)[:16]}")
+    newest = records.newest_part(connection, act.phase)
+    for earlier in reversed(records.submissions(connection, act.phase)):
+        same = earlier.file_name == file_name and not earlier.elsewhere and not earlier.is_older(newest)
+        if same and earlier.status not in ("Failed", "Cancelled"):
+            say(f"  {act.title}: #{earlier.submission_id} of an earlier rehearsal")
+            return earlier.submission_id
+    answer = connection.call("GET", f"/api/can_make_submission/{act.phase.phase_id}/")  # does not look at dates
+    if not answer["can"]:
+        reason = answer["reason"]
         raise BundleError(f"{act.phase.name}: the server takes no submission of this account: {reason}.")
-    key = upload(
+    uploaded = records.upload(
         connection, act.archive, "submission", name=f"rehearsal {act.title} {time.time_ns()}", file_name=file_name,
-        competition_id=competition.competition_id,
+        competition=competition.competition_id,
     )  # fmt: skip
-    complete(connection, key, content.size)
-    submission_id = calls.submit(connection, act.phase, key)
+    content = {
+        "data": uploaded["key"], "phase": act.phase.phase_id, "tasks": [], "fact_sheet_answers": None,
+        "organization": None, "queue": None,
+    }  # fmt: skip
+    submission_id = int(connection.call("POST", "/api/submissions/", content)["id"])
     say(f"  {act.title}: #{submission_id} submitted")
     return submission_id
 
@@ -79,7 +95,7 @@ def submit(connection: Connection, competition: Competition, act: Act, say: Call
 def wait(
     connection: Connection,
     titles: Mapping[int, str],
-    columns: Sequence[str],
+    columns: Iterable[str],
     limit_s: float,
     say: Callable[[str], None],
 ) -> dict[int, Submission]:
@@ -88,81 +104,65 @@ def wait(
     `columns`: keys of the board; a submission with all of them is complete. Raises BundleError when they have not ended
     in time; calling again continues to wait.
     """
-    began, pause_s = time.monotonic(), FIRST_PAUSE_S
     last: dict[int, str] = {}
     ended: dict[int, Submission] = {}
     changed: dict[int, tuple[int, float]] = {}
-    while len(ended) < len(titles):
-        for submission_id in titles.keys() - ended.keys():
-            found = calls.submission(connection, submission_id)
-            if found.status != last.get(submission_id):
-                last[submission_id] = found.status
-                say(f"  {titles[submission_id]}: {found.status}")
-            if found.status == "Finished" and not set(columns) <= found.scores.keys():
-                count, since = changed.get(submission_id, (-1, 0.0))
-                if count != len(found.scores):
-                    count, since = changed[submission_id] = len(found.scores), time.monotonic()
-                if time.monotonic() - since < SCORES_LATE_S:
+    """Number of scores so far, and since when."""
+    for _ in looks(limit_s):
+        for number in titles.keys() - ended.keys():
+            current = records.submission(connection, number)
+            if current.status != last.get(number):
+                last[number] = current.status
+                say(f"  {titles[number]}: {current.status}")
+            if current.status == "Finished" and not set(columns) <= current.scores.keys():
+                if changed.get(number, (-1, 0.0))[0] != len(current.scores):
+                    changed[number] = len(current.scores), time.monotonic()
+                if time.monotonic() - changed[number][1] < SCORES_LATE_S:
                     continue
-            if found.ended:
-                ended[submission_id] = found
-        if len(ended) < len(titles):
-            if time.monotonic() - began > limit_s:
-                left = ", ".join(
-                    f"{titles[number]} ({last[number]})" for number in sorted(titles.keys() - ended.keys())
-                )
-                raise BundleError(
-                    f"not ended after {limit_s:.0f} s: {left}. The queue is busy, or no worker serves it. Repeat the "
-                    "command: it waits for the same submissions."
-                )
-            time.sleep(pause_s)
-            pause_s = min(1.5 * pause_s, LONGEST_PAUSE_S)
-    return ended
+            if current.ended:
+                ended[number] = current
+        if len(ended) == len(titles):
+            return ended
+    left = ", ".join(f"{titles[number]} ({last[number]})" for number in sorted(titles.keys() - ended.keys()))
+    raise BundleError(
+        f"not ended after {limit_s:.0f} s: {left}. The queue is busy, or no worker serves it. Repeat the "
+        "command: it waits for the same submissions."
+    )
 
 
-def there(submission: Submission) -> Result:
-    """Return the server's result of a submission."""
-    without = submission.status == "Finished" and not submission.scores
-    return Result("Finished without scores" if without else submission.status, submission.scores, submission.details)
-
-
-def compare(expected: Result, found: Result, columns: Sequence[str]) -> list[str]:
+def compare(expected: Result, there: Result, columns: Iterable[str]) -> list[str]:
     """Return the differences: first the status, then each column.
 
     `columns`: keys, in the order of the board.
     """
-    written = []
-    if expected.status != found.status:
-        why = "; ".join(reason.rstrip(".") for reason in (expected.reason, found.reason) if reason)
-        written.append(f"{expected.status} here, {found.status} there" + (f" ({why})" if why else ""))
+
+    def shown(value: float | None) -> str:
+        return "nothing" if value is None else f"{value:.{DECIMALS_KEPT}f}".rstrip("0").rstrip(".")
+
+    lines = []
+    if expected.status != there.status:
+        why = "; ".join(reason.rstrip(".") for reason in (expected.reason, there.reason) if reason)
+        lines.append(f"{expected.status} here, {there.status} there" + (f" ({why})" if why else ""))
     for key in columns:
-        here, away = expected.scores.get(key), found.scores.get(key)
-        if key in MEASURED and here is not None and away is not None:
-            continue
-        if here is None or away is None:
-            if here is not away:
-                written.append(f"{key}: {_shown(here)} here, {_shown(away)} there")
-        elif round(here, DECIMALS_KEPT) != round(away, DECIMALS_KEPT):
-            written.append(f"{key}: {_shown(here)} here, {_shown(away)} there")
-    return written
+        here, away = shown(expected.scores.get(key)), shown(there.scores.get(key))
+        if here != away and not (key in MEASURED and "nothing" not in (here, away)):
+            lines.append(f"{key}: {here} here, {away} there")
+    return lines
 
 
-def _shown(value: float | None) -> str:
-    return "nothing" if value is None else f"{value:.10f}".rstrip("0").rstrip(".")
-
-
-def missing_limits(seen: Mapping[str, object]) -> list[str]:
+def missing_limits(container: Mapping[str, object]) -> list[str]:
     """Return the missing limits of a worker; limits that were not examined are left out.
 
-    `seen`: `container` of a `run.json`; not trusted.
+    `container`: the part of a `run.json` of that name; not trusted.
     """
-    found = []
-    if seen.get("memory_mb", 0) is None:
-        found.append("memory has no limit: MemoryMax and MemorySwapMax in the slice of the Docker engine.")
-    if seen.get("processes", 0) is None:
-        found.append("processes have no limit: TasksMax in the slice of the Docker engine.")
-    if seen.get("network") is True:
-        found.append("the network is on: COMPETITION_CONTAINER_NETWORK_DISABLED=True in the worker's .env.")
-    if seen.get("shared_memory_mb") not in (None, USUAL_SHARED_MEMORY_MB):
-        found.append(f"shared memory is not {USUAL_SHARED_MEMORY_MB} MB: no default-shm-size in daemon.json.")
-    return found
+    limits = {
+        "memory has no limit: MemoryMax and MemorySwapMax in the slice of the Docker engine.":
+            container.get("memory_mb", 0) is None,
+        "processes have no limit: TasksMax in the slice of the Docker engine.":
+            container.get("processes", 0) is None,
+        "the network is on: COMPETITION_CONTAINER_NETWORK_DISABLED=True in the worker's .env.":
+            container.get("network") is True,
+        f"shared memory is not {USUAL_SHARED_MEMORY_MB} MB: no default-shm-size in daemon.json.":
+            container.get("shared_memory_mb") not in (None, USUAL_SHARED_MEMORY_MB),
+    }  # fmt: skip
+    return [line for line, missing in limits.items() if missing]

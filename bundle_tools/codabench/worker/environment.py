@@ -12,90 +12,65 @@ import shutil
 import sys
 import tempfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from bundle_tools.codabench.worker import CannotStart
 
 LOCK = "requirements.lock"
-_PACKAGE = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==[^\s;]+[ \t]*(;)?", re.MULTILINE)
-# Packages of the official images besides Python.
-_ALWAYS = ("pip",)
+PACKAGE = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==[^\s;]+[ \t]*(;)?", re.MULTILINE)
+ALWAYS = ("pip", "")
+"""A package of the official images besides Python, without a marker."""
 
 
 def python_for(program: Path) -> Path:
-    """Return a Python with exactly the packages of the program's lock.
+    """Return a Python with exactly the packages of a program's lock; without a lock or a virtual environment, this one.
 
-    It is made once, from links to the files of this environment, and kept in it.
-
-    Parameters
-    ----------
-    program
-        The program's folder. Without a lock, or outside a virtual environment, the current Python is returned.
-
-    Raises
-    ------
-    CannotStart
-        When a package of the lock is not installed here.
+    It is made once, from links to the files of this environment, and kept in it. Raises CannotStart when a package of
+    the lock is not installed here.
     """
     lock = program / LOCK
     if sys.prefix == sys.base_prefix or not lock.is_file():
         return Path(sys.executable)
-    versions, missing = {name: version for name in _ALWAYS if (version := _version(name))}, []
-    for name, marker in _PACKAGE.findall(lock.read_text("utf-8")):
-        if version := _version(name):
-            versions[name] = version
-        elif not marker:  # a package with a marker may be for another system
-            missing.append(name)
+    installed, missing = {}, []
+    for name, marker in (ALWAYS, *PACKAGE.findall(lock.read_text("utf-8"))):
+        try:
+            installed[name] = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            if not marker and name != ALWAYS[0]:  # a package with a marker may be for another system
+                missing.append(name)
     if missing:
         raise CannotStart(
             f"{program.name}/{LOCK} lists packages that are not installed here: {', '.join(missing)}; "
             f"install them: {sys.executable} -m pip install {' '.join(missing)}"
         )
-    key = hashlib.sha256(repr((sys.version, sorted(versions.items()))).encode()).hexdigest()[:12]
+    versions = sorted((name, package.version) for name, package in installed.items())
+    key = hashlib.sha256(repr((sys.version, versions)).encode()).hexdigest()[:12]
     folder = Path(sys.prefix) / "programs" / key
     if not folder.exists():
-        _make(folder, list(versions))
+        _make(folder, installed.values())
     return folder / "bin" / "python3"
 
 
-def _version(name: str) -> str | None:
-    """Return the version of a package that is installed here, else None."""
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def _make(folder: Path, names: list[str]) -> None:
+def _make(folder: Path, packages: Iterable[importlib.metadata.Distribution]) -> None:
     """Make the environment elsewhere and move it into place, because two runs may start at the same moment."""
     folder.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
-        made = Path(beside) / "made"
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        made = Path(scratch) / "made"
         venv.EnvBuilder(symlinks=True).create(made)
-        packages = next(made.glob("lib/python*/site-packages"))
-        for source, name in (pair for package in names for pair in _files(package)):
-            target = packages / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _link(source, target)
+        site = next(made.glob("lib/python*/site-packages"))
+        for package in packages:
+            for file in package.files or ():
+                source, target = Path(str(package.locate_file(file))), site / file
+                if ".." in file.parts or file.is_absolute() or not source.is_file():
+                    continue
+                target.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    os.link(source, target)
+                except OSError:  # another file system, or one without links
+                    shutil.copy2(source, target)
         try:
             made.rename(folder)
         except OSError:
             if not folder.exists():
                 raise
-
-
-def _files(package: str) -> Iterator[tuple[Path, str]]:
-    """List the files of a package below the folder of packages, and their names there."""
-    distribution = importlib.metadata.distribution(package)
-    for file in distribution.files or ():
-        source = Path(str(distribution.locate_file(file)))
-        if ".." not in file.parts and not file.is_absolute() and source.is_file():
-            yield source, file.as_posix()
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system, or one without links
-        shutil.copy2(source, target)

@@ -1,25 +1,75 @@
 """The two jobs of a submission, as the worker runs them: predict (ingestion), then score."""
 
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import yaml
 
 from bundle_tools.codabench.archive import copy_tree, place, printable
+from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import Competition, Phase, Task
-from bundle_tools.codabench.worker import CannotStart, RunFailed
-from bundle_tools.codabench.worker import command as commands
-from bundle_tools.codabench.worker.engine import WORKER_DATA, Container, Engine, Outcome
+from bundle_tools.codabench.worker import CannotStart, RunFailed, engine
+from bundle_tools.codabench.worker.engine import WORKER_DATA, Command, Docker, Outcome
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
-# The worker's names for the logs of each container.
+METADATA_NAMES = ("metadata.yaml", "metadata")
+Role = Literal["ingestion", "submission", "scoring"]
+"""Which container of which job a command is for."""
 LOG_NAMES = {"submission": "prediction", "ingestion": "prediction_ingestion", "scoring": "scoring"}
-# If zipping and sending take longer, the scoring job may start before the predictions arrive.
+"""The worker's names for the logs of each container."""
 LARGE_BYTES = 200_000_000
-# MAX_EXECUTION_TIME_LIMIT of the site's own workers.
+"""If zipping and sending take longer, the scoring job may start before the predictions arrive."""
 DEFAULT_QUEUE_CAP_S = 600
+"""MAX_EXECUTION_TIME_LIMIT of the site's own workers."""
+
+
+def read_command(program: Path) -> tuple[str | None, str]:
+    """Read the command of a program from `metadata.yaml`, else `metadata`, at its root.
+
+    Returns the command as written, None if it is missing or not a text; and why, in words.
+    """
+    path = next((program / name for name in METADATA_NAMES if (program / name).is_file()), None)
+    if path is None:
+        names = ", ".join(sorted(path.name for path in program.iterdir())[:5]) or "nothing"
+        return None, f"no metadata.yaml at the root; found {names}"
+    try:
+        content = load_bounded(path.read_text(encoding="utf-8", errors="replace"))
+    except ValueError as error:
+        return None, f"{path.name} is not YAML: {error}"
+    command = content.get("command") if isinstance(content, dict) else None
+    return (command, "") if isinstance(command, str) else (None, f"{path.name} has no `command` that is one text")
+
+
+def arguments(command: str, role: Role) -> list[str]:
+    """Replace the variables and split like a shell, but without one: `>`, `|`, `&&` stay arguments.
+
+    The worker replaces text in this order and knows no word boundaries: in an ingestion command, "$input_data" becomes
+    "/app/input_data_data". Raises CannotStart when there is nothing to run, or a quote is not closed.
+    """
+    substitutions = {
+        "$input": "/app/input_data" if role == "ingestion" else "/app/input",
+        "$output": "/app/output",
+        "$program": "/app/program",
+        "$ingestion_program": "/app/program",
+        "$hidden": "/app/input/ref",
+        "$shared": "/app/shared",
+        "$submission_program": "/app/ingested_program",
+        "$tmp": "/app/output",
+        "$predictions": "/app/input/res" if role == "scoring" else "/app/output",
+    }
+    for variable, value in substitutions.items():
+        command = command.replace(variable, value)
+    try:
+        split = shlex.split(command)
+    except ValueError as error:
+        raise CannotStart(f"the command cannot be split into arguments: {error}") from error
+    if not split:
+        raise CannotStart("the command is empty")
+    return split
 
 
 @dataclass(frozen=True)
@@ -35,7 +85,7 @@ class Limit:
 
 
 def limit_of(competition: Competition, phase: Phase, *, kill: bool, override_s: int | None = None) -> Limit:
-    """Return the limit that the worker would get for a phase."""
+    """Return the limit that the worker would get for a phase: the default queue has a cap."""
     if override_s is not None:
         return Limit(override_s, kill, "--time-limit")
     if not competition.own_queue and phase.time_limit_s > DEFAULT_QUEUE_CAP_S:
@@ -44,35 +94,27 @@ def limit_of(competition: Competition, phase: Phase, *, kill: bool, override_s: 
     return Limit(phase.time_limit_s, kill, "execution_time_limit")
 
 
-@dataclass(frozen=True)
-class Worker:
-    """The machine that runs the jobs."""
-
-    engine: Engine
-    """The engine that runs the containers."""
-    limit: Limit
-    """Time of each job."""
-    data: Path
-    """The worker's own data, mounted read-only at `/app/data`."""
-    logs: Path
-    """Folder of the log files."""
-
-
 @dataclass
 class Job:
     """One job: its containers, one after the other, with one clock and one output, and how they ended."""
 
-    worker: Worker
-    """What runs it."""
     work: Path
     """An empty folder of this job."""
+    logs: Path
+    """Folder of the log files."""
+    data: Path
+    """The worker's own data, mounted read-only at `/app/data`."""
+    docker: Docker | None
+    """What runs the containers; None for processes."""
+    limit: Limit
     notes: list[str]
     """Collects remarks in addition to the platform's."""
     program: Outcome | None = None
     """How the submission's own command (first job) or the scoring program (second job) ended; None if it never ran."""
     ingestion: Outcome | None = None
     """How ingestion ended; None if it never ran."""
-    _started: float | None = None
+    started: float | None = None
+    """Monotonic seconds when the first container started, after downloads and image pull."""
 
     def __post_init__(self) -> None:
         self.app = self.work / "app"
@@ -82,8 +124,8 @@ class Job:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since the first container started, without downloads and image pull."""
-        return 0.0 if self._started is None else time.monotonic() - self._started
+        """Seconds since the first container started."""
+        return 0.0 if self.started is None else time.monotonic() - self.started
 
     def fetch(self, source: Path | None, name: str) -> Path:
         """Download and extract one part of the job; does nothing if the task has no such part."""
@@ -95,34 +137,29 @@ class Job:
                 raise RunFailed(f"bad or empty zip file, after about three minutes of trying: {error}") from error
         return folder
 
-    def run(self, role: commands.Role, command: str, mounts: dict[str, Path]) -> Outcome:
+    def run(self, role: Role, command: str, mounts: dict[str, Path]) -> Outcome:
         """Run one container to its end; raise CannotStart if it never ran, RunFailed at the time limit."""
-        container = Container(
-            LOG_NAMES[role], {**mounts, WORKER_DATA: self.worker.data}, commands.arguments(command, role)
-        )
-        if self._started is None:
-            self._started = time.monotonic()
-        limit = self.worker.limit
-        left_s = max(0.0, limit.seconds - self.elapsed_s) if limit.kill else None
+        words = Command(LOG_NAMES[role], arguments(command, role))
+        if self.started is None:
+            self.started = time.monotonic()
+        left_s = max(0.0, self.limit.seconds - self.elapsed_s) if self.limit.kill else None
+        mounts = {**mounts, WORKER_DATA: self.data}
         try:
-            outcome = self.worker.engine.run(container, self.worker.logs, left_s)
+            outcome = engine.run(words, mounts, self.logs, docker=self.docker, timeout_s=left_s)
         finally:
-            self._restore_output(role)
+            if not self.output.is_dir() or self.output.is_symlink():
+                # In a container it is a mount, which no program can remove.
+                self.output.unlink(missing_ok=True)
+                self.output.mkdir(parents=True)
+                problem = "it removed or replaced /app/output, which is impossible in a container; treated as empty."
+                self.notes.append(f"{role}: {problem}")
         if outcome.killed:
-            raise RunFailed(f"execution time limit exceeded: {role} was removed at {limit.seconds} s ({limit.origin}).")
+            at = f"{self.limit.seconds} s ({self.limit.origin})"
+            raise RunFailed(f"execution time limit exceeded: {role} was removed at {at}.")
         return outcome
 
-    def _restore_output(self, role: commands.Role) -> None:
-        # In a container it is a mount, which no program can remove.
-        if not self.output.is_dir() or self.output.is_symlink():
-            self.output.unlink(missing_ok=True)
-            self.output.mkdir(parents=True)
-            self.notes.append(
-                f"{role}: it removed or replaced /app/output, which is impossible in a container; treated as empty."
-            )
-
-    def try_to_run(self, role: commands.Role, command: str, mounts: dict[str, Path]) -> Outcome | None:
-        """Run one container; if it cannot run, report that and continue, as the worker does."""
+    def try_to_run(self, role: Role, command: str, mounts: dict[str, Path]) -> Outcome | None:
+        """Run one container of the first job; if it cannot run, report that and continue, as the worker does."""
         try:
             return self.run(role, command, mounts)
         except CannotStart as error:
@@ -130,10 +167,10 @@ class Job:
             return None
 
     def swallow(self, problem: str) -> None:
-        """Report why a container cannot run, and continue."""
-        said = f"{problem.rstrip('.')}. The platform runs nothing here and continues with scoring."
-        say(said)
-        self.notes.append(said)
+        """Report why a container of the first job cannot run, and continue."""
+        note = f"{problem.rstrip('.')}. The platform runs nothing here and continues with scoring."
+        say(note)
+        self.notes.append(note)
 
     def finish(self) -> None:
         """Write the worker's `metadata` into the output; raise RunFailed if a program has written such a file."""
@@ -154,36 +191,24 @@ class Job:
 
 
 def predict(job: Job, task: Task, submission: Path) -> None:
-    """Run the ingestion program on a submission's zip (job 1).
+    """Run the ingestion program on a submission's zip (job 1); scoring follows whatever its exit code is.
 
-    Raises
-    ------
-    RunFailed
-        If the platform would not continue with scoring.
+    Raises RunFailed if the platform would not continue with scoring.
     """
     ingested = job.fetch(submission, "ingested_program")
     input_data = job.fetch(task.input_data, "input_data")
     input_data.mkdir(exist_ok=True)
     program = job.fetch(task.ingestion_program, "program")
-
     data = {"/app/output": job.output, "/app/input_data": input_data}
-    own = commands.read_metadata(ingested)
-    if own.command is not None:
-        # The submission brings its own command: it runs first, in its own container, on the same output.
-        job.program = job.try_to_run("submission", own.command, {"/app/program": ingested, **data})
-        job.notes.append("submission: its own command ran before ingestion, on the same output.")
-    elif not own.present:
-        # All submitted files are in the output before ingestion starts, and later in the results that scoring reads.
-        copy_tree(ingested, job.output)
-
+    start_submission(job, ingested, data)
     if task.ingestion_program is not None:
-        metadata = commands.read_metadata(program)
-        if metadata.command is None:
-            job.swallow(f"Ingestion program: {metadata.problem}")
+        command, problem = read_command(program)
+        if command is None:
+            job.swallow(f"Ingestion program: {problem}")
         else:
             mounts = {"/app/program": program, "/app/ingested_program": ingested, **data}
-            job.ingestion = job.try_to_run("ingestion", metadata.command, mounts)
-    if own.present and own.command is None and job.ingestion is None:
+            job.ingestion = job.try_to_run("ingestion", command, mounts)
+    if job.program is None and job.ingestion is None and _has_metadata(ingested):
         raise RunFailed(
             "Metadata file not found: the submission holds a metadata file, so its files do not count as results, "
             "and no program made an output. Leave that file out of the zip."
@@ -191,61 +216,54 @@ def predict(job: Job, task: Task, submission: Path) -> None:
     job.finish()
     if job.ingestion is not None and job.ingestion.exit_code != 0:
         job.notes.append(f"ingestion: exit code {job.ingestion.exit_code} is ignored; scoring runs anyway.")
-    job.notes.extend(_output_notes(job.output, ingested))
+    note_output(job)
+
+
+def start_submission(job: Job, ingested: Path, data: dict[str, Path]) -> None:
+    """Do what the worker does with a submission before ingestion starts.
+
+    One with a command of its own runs in a container, on ingestion's output. One without metadata is copied into that
+    output, so that its files lie later among the results that scoring reads. Any other is left alone.
+    """
+    command, _ = read_command(ingested)
+    if command is not None:
+        job.program = job.try_to_run("submission", command, {"/app/program": ingested, **data})
+        job.notes.append("submission: its own command ran before ingestion, on the same output.")
+    elif not _has_metadata(ingested):
+        copy_tree(ingested, job.output)
+
+
+def _has_metadata(ingested: Path) -> bool:
+    return any((ingested / name).is_file() for name in METADATA_NAMES)
+
+
+def note_output(job: Job) -> None:
+    """Note links, which the worker follows into its own disk, and predictions that take long to send."""
+    paths = list(job.output.rglob("*"))
+    links = sorted(printable(path.relative_to(job.output)) for path in paths if path.is_symlink())
+    if links:
+        job.notes.append(f"predictions: the worker follows links into its own disk: {', '.join(links[:5])}.")
+    total = sum(path.stat().st_size for path in paths if path.is_file())
+    if total > LARGE_BYTES:
+        job.notes.append(f"predictions: {total / 1e6:.0f} MB take long to send; scoring may start without them.")
 
 
 def score(job: Job, task: Task, predictions: Path) -> None:
     """Run the scoring program on the zip of job 1's output (job 2); it never sees the input data.
 
-    Raises
-    ------
-    RunFailed
-        If the platform would stop before reading scores.
+    Raises RunFailed if the platform would stop before reading scores.
     """
     program = job.fetch(task.scoring_program, "program")
     for name in ("shared", "input/ref", "input/res"):
         (job.app / name).mkdir(parents=True)
     job.fetch(task.reference_data, "input/ref")
     job.fetch(predictions, "input/res")
-
-    metadata = commands.read_metadata(program)
-    if not metadata.present:
-        # The worker treats such a program as results.
-        copy_tree(program, job.output)
-        job.notes.append(f"scoring program: {metadata.problem}; its files became the output.")
-        return
-    if metadata.command is None:
-        raise RunFailed(f"could not find scores file: scoring program: {metadata.problem}, so nothing ran.")
-    mounts = {
-        "/app/program": program,
-        "/app/output": job.output,
-        "/app/input": job.app / "input",
-        "/app/shared": job.app / "shared",
-    }
+    command, problem = read_command(program)
+    if command is None:
+        raise RunFailed(f"could not find scores file: scoring program: {problem}, so nothing ran.")
+    mounts = {"/app/program": program, "/app/output": job.output}
+    mounts |= {f"/app/{name}": job.app / name for name in ("input", "shared")}
     try:
-        job.program = job.run("scoring", metadata.command, mounts)
+        job.program = job.run("scoring", command, mounts)
     except CannotStart as error:
         raise RunFailed(f"scoring program: {error}") from error
-
-
-def _output_notes(output: Path, submission: Path) -> list[str]:
-    notes = []
-    files = [path for path in output.rglob("*") if path.is_file()]
-    links = sorted(printable(path.relative_to(output)) for path in output.rglob("*") if path.is_symlink())
-    if links:
-        notes.append(f"predictions: the worker follows links into its own disk: {', '.join(links[:5])}.")
-    total = sum(path.stat().st_size for path in files)
-    if total > LARGE_BYTES:
-        notes.append(f"predictions: {total / 1e6:.0f} MB take long to send; scoring may start without them.")
-    doubled = [path for path in files if _is_same(path, submission / path.relative_to(output))]
-    if doubled:
-        size = sum(path.stat().st_size for path in doubled)
-        notes.append(
-            f"predictions: {len(doubled)} of the submission's own files lie among them; "
-            f"{size / 1e6:.1f} MB count twice against the participant's quota."
-        )
-    return notes
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return other.is_file() and other.stat().st_size == one.stat().st_size and other.read_bytes() == one.read_bytes()

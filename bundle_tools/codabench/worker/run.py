@@ -4,20 +4,20 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.archive import UNREADABLE, zip_folder
 from bundle_tools.codabench.competition import Competition, Phase, Task
-from bundle_tools.codabench.worker import RunFailed, jobs
-from bundle_tools.codabench.worker.engine import Engine
-from bundle_tools.codabench.worker.verdict import Verdict, failed, judge
+from bundle_tools.codabench.worker import RunFailed, engine, jobs
+from bundle_tools.codabench.worker.engine import Docker
+from bundle_tools.codabench.worker.jobs import Job, Limit
+from bundle_tools.codabench.worker.verdict import Verdict, judge
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
-# A folder that carries this file was made by `bundle run` and may be replaced by it.
 MARKER = ".bundle-run"
-Predict = Callable[[jobs.Job, Task, Path], None]
+"""A folder with this file was made by `bundle run` and may be replaced by it."""
+Predict = Callable[[Job, Task, Path], None]
 """Fills the output of a job with the predictions of a submission's zip; see `jobs.predict`."""
 JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "__pycache__"})
 
@@ -27,43 +27,25 @@ def run_submission(
     phase: Phase,
     submission: Path,
     out: Path,
-    engine: Engine,
-    limit: jobs.Limit,
+    docker: Docker | None,
+    limit: Limit,
     given_data: Path | None = None,
     predict: Predict = jobs.predict,
 ) -> list[tuple[str, Verdict]]:
     """Run both jobs of every task, and leave `ingestion_output/`, `scoring_output/` and `logs/` in `out`.
 
-    A phase with several tasks gets a folder with these for each.
-
-    Parameters
-    ----------
-    engine
-        The engine that runs the containers.
-    limit
-        Time of each job.
-    given_data
-        The worker's own data, for `/app/data`; None gives an empty folder.
-    predict
-        What fills the output of the first job.
-
-    Returns
-    -------
-    list
-        Name of each task, and the submission's verdict there.
-
-    Raises
-    ------
-    BundleError
-        When nothing can be run here.
+    A phase with several tasks gets a folder with these for each. `docker`: what runs the containers; None for
+    processes. `limit`: time of each job. `given_data`: the worker's own data, for `/app/data`; None gives an empty
+    folder. `predict`: what fills the output of the first job.
+    Returns the name of each task, and the submission's verdict there. Raises BundleError when nothing can be run here.
     """
     if not submission.is_dir() and not submission.is_file():
         raise BundleError(f"{submission}: expected the folder or the zip of a submission, found nothing there.")
     if given_data is not None and not given_data.is_dir():
         raise BundleError(f"--data {given_data}: expected a folder, found none.")
-    _refuse_what_is_elsewhere(phase)
-    _fresh(out, submission)
-    notes = engine.prepare()
+    refuse_what_is_elsewhere(phase)
+    _make_empty(out, submission)
+    notes = engine.prepare(docker)
     with tempfile.TemporaryDirectory(prefix=".work-", dir=out, ignore_cleanup_errors=True) as folder:
         work = Path(folder).resolve()
         packed = submission
@@ -72,22 +54,21 @@ def run_submission(
             zip_folder(submission, packed)
         data = work / "data" if given_data is None else given_data.resolve()
         data.mkdir(exist_ok=True)
-        notes += _look_over(packed)
-        worker = jobs.Worker(engine, limit, data, out / "logs")
+        notes += note_zip(packed)
         say(f"{submission.name} on phase {phase.name}")
-        alone = len(phase.tasks) == 1
+        slugs = [task.slug for task in phase.tasks]
         verdicts = []
         for number, task in enumerate(phase.tasks):
-            place = out
-            if not alone:
+            results = out
+            if len(slugs) > 1:
                 say(f"Task {task.name}")
-                twin = task.slug in [other.slug for other in phase.tasks[:number]]
-                place = out / (f"{task.slug}-{number}" if twin else task.slug)
-                place.mkdir()
-            own = replace(worker, logs=place / "logs")
-            verdict = _run_task(
-                competition, task, packed, place, work / str(number), own, notes, alone=alone, predict=predict
+                results = out / (f"{task.slug}-{number}" if task.slug in slugs[:number] else task.slug)
+                results.mkdir()
+            first, second = (
+                Job(work / str(number) / name, results / "logs", data, docker, limit, []) for name in ("1", "2")
             )
+            first.notes = second.notes = [*notes]
+            verdict = _run_task(competition, task, packed, results, first, second, predict, computed=len(slugs) == 1)
             verdicts.append((task.name, verdict))
         return verdicts
 
@@ -97,38 +78,35 @@ def _run_task(
     task: Task,
     submission: Path,
     out: Path,
-    work: Path,
-    worker: jobs.Worker,
-    said: list[str],
-    *,
-    alone: bool,
+    first: Job,
+    second: Job,
     predict: Predict,
+    *,
+    computed: bool,
 ) -> Verdict:
-    notes = list(said)
-    predictions = work / "predictions.zip"
-    worker.logs.mkdir()
+    """Run two jobs, whose remarks are one list, and keep their outputs."""
+    predictions = first.work / "predictions.zip"
+    first.logs.mkdir()
     try:
         say("Ingestion" if task.ingestion_program is not None else "No ingestion program: a submission of results")
-        job = jobs.Job(worker, work / "1", notes)
         try:
-            predict(job, task, submission)
+            predict(first, task, submission)
         finally:
-            _keep(job, out / "ingestion_output")
-        _compare_with_limit("ingestion", job)
+            first.output = Path(shutil.move(first.output, out / "ingestion_output"))
+        warn_over_limit("ingestion", first)
         try:
-            zip_folder(job.output, predictions)
+            zip_folder(first.output, predictions)
         except BundleError as error:
             raise RunFailed(f"the predictions cannot be packed: {error}") from error
         say("Scoring")
-        job = jobs.Job(worker, work / "2", notes)
         try:
-            jobs.score(job, task, predictions)
+            jobs.score(second, task, predictions)
         finally:
-            _keep(job, out / "scoring_output")
-        _compare_with_limit("scoring", job)
-        return judge(competition, job, computed=alone)
+            second.output = Path(shutil.move(second.output, out / "scoring_output"))
+        warn_over_limit("scoring", second)
+        return judge(competition, second, computed=computed)
     except RunFailed as error:
-        return failed(str(error), notes)
+        return Verdict("Failed", str(error), {}, None, tuple(first.notes))
     except PermissionError as error:
         # The worker is root and would continue; here, the program has locked this user out of a folder.
         raise BundleError(
@@ -136,7 +114,7 @@ def _run_task(
         ) from error
 
 
-def _refuse_what_is_elsewhere(phase: Phase) -> None:
+def refuse_what_is_elsewhere(phase: Phase) -> None:
     """Refuse a bundle without all parts that a run needs, and name what is missing."""
     wrong = [] if phase.tasks else [f"phase {phase.name}: expected a task, found none."]
     for task in phase.tasks:
@@ -154,9 +132,9 @@ def _refuse_what_is_elsewhere(phase: Phase) -> None:
         raise BundleError(" ".join(wrong))
 
 
-def _compare_with_limit(name: str, job: jobs.Job) -> None:
+def warn_over_limit(name: str, job: Job) -> None:
     """Note where the platform might have ended a job; it does not always do so."""
-    limit = job.worker.limit
+    limit = job.limit
     if job.elapsed_s > limit.seconds:
         note = (
             f"{name}: it took {job.elapsed_s:.1f} s, more than the limit of {limit.seconds} s ({limit.origin}). "
@@ -166,28 +144,26 @@ def _compare_with_limit(name: str, job: jobs.Job) -> None:
         job.notes.append(note)
 
 
-def _look_over(archive: Path) -> list[str]:
-    """Note oddities of a submission's zip that the platform accepts; a file that is not a zip gets no notes."""
+def note_zip(archive: Path) -> list[str]:
+    """Note what the platform accepts in a submission's zip: files of an operating system, and a folder around all."""
     try:
         with zipfile.ZipFile(archive) as opened:
             names = [PurePosixPath(info.filename) for info in opened.infolist() if not info.is_dir()]
-    except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile):
+    except UNREADABLE:
         return []
     junk = sorted({part for name in names for part in name.parts if part in JUNK})
+    notes = [f"submission: it contains {', '.join(junk)}. Leave these out of the zip."] if junk else []
     own = [name for name in names if not JUNK.intersection(name.parts)]
-    notes = []
-    if junk:
-        notes.append(f"submission: it contains {', '.join(junk)}. Leave these out of the zip.")
-    if own and len({name.parts[0] for name in own}) == 1 and all(len(name.parts) > 1 for name in own):
-        folder = own[0].parts[0]
+    folders = {name.parts[0] for name in own if len(name.parts) > 1}
+    if len(folders) == 1 and all(len(name.parts) > 1 for name in own):
         notes.append(
-            f"submission: all files are in the folder {folder!r}, and the platform leaves them there. "
+            f"submission: all files are in the folder {folders.pop()!r}, and the platform leaves them there. "
             "Zip what is inside the folder."
         )
     return notes
 
 
-def _fresh(out: Path, submission: Path) -> None:
+def _make_empty(out: Path, submission: Path) -> None:
     """Make `out` an empty folder; never delete files of others."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise BundleError(f"--out {out}: expected a folder, found something else. Choose another folder.")
@@ -204,9 +180,3 @@ def _fresh(out: Path, submission: Path) -> None:
             ) from error
     out.mkdir(parents=True, exist_ok=True)
     (out / MARKER).write_text("Made by `bundle run`; the next run into this folder replaces it.\n", encoding="utf-8")
-
-
-def _keep(job: jobs.Job, target: Path) -> None:
-    """Move a job's output to its final place."""
-    shutil.move(job.output, target)
-    job.output = target

@@ -1,17 +1,24 @@
-"""The end of a submission on the platform, and what the platform does not show of it."""
+"""The end of a submission on the platform: status, row and report, and what the platform does not show of it."""
 
+import os
+import re
 from dataclasses import dataclass
-from pathlib import Path
+from html.parser import HTMLParser
+from pathlib import Path, PurePath
 from typing import Literal
 
+from bundle_tools.codabench.archive import printable
 from bundle_tools.codabench.competition import Competition
 from bundle_tools.codabench.keys import Column
 from bundle_tools.codabench.worker import RunFailed
 from bundle_tools.codabench.worker.jobs import Job
-from bundle_tools.codabench.worker.report import find_report
-from bundle_tools.codabench.worker.scores import NotSent, Stored, accepted, my_submissions, read_scores, row, store
+from bundle_tools.codabench.worker.scores import NotSent, read_scores, row_lines, silently_accepted, store
 
 Status = Literal["Finished", "Finished without scores", "Failed"]
+REPORT = "detailed_results.html"
+LOADING = frozenset({"src", "srcset", "poster", "data", "background", "xlink:href"})
+"""Attributes that load something; `href` loads only in some elements and is otherwise a link."""
+CSS_URL = re.compile(r"(?:url\(\s*|@import\s+)['\"]?([^'\")\s;]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -38,12 +45,7 @@ class Verdict:
         """Return the lines printed at the end of the run."""
         lines = [f"Status on Codabench: {self.status}"]
         if self.values or self.status != "Failed":
-            lines += [f"Leaderboard row ({title})", *row(self.values, columns)]
-            mine = my_submissions(self.values, columns)
-            if mine and columns[0].hidden:  # otherwise the row begins with it
-                lines.append(f'Score in "My submissions": {mine}')
-            if all(column.hidden for column in columns):
-                lines.append("All columns are hidden: the leaderboard page ends in an error.")
+            lines += [f"Leaderboard row ({title})", *row_lines(self.values, columns)]
         if self.notes:
             lines += ["Codabench accepts this silently:", *(f"  - {note}" for note in self.notes)]
         if self.report is not None:
@@ -52,52 +54,107 @@ class Verdict:
         return lines
 
 
-def failed(reason: str, notes: list[str]) -> Verdict:
-    """Return the verdict on a run without scoring output."""
-    return Verdict("Failed", reason, {}, None, tuple(notes))
-
-
 def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
     """Read the output of the scoring job as worker and server do, in their order.
 
-    Parameters
-    ----------
-    computed
-        Whether the row gets computed columns (phases with one task).
+    `computed`: whether the row gets computed columns (phases with one task).
     """
-    report = find_report(job.output, enabled=competition.detailed_results)
-    notes = [*job.notes, *report.notes]
+    report, remarks = find_report(job.output, enabled=competition.detailed_results)
+    notes = [*job.notes, *remarks]
     columns = competition.columns
+
+    def verdict(status: Status, reason: str | None, values: dict[str, float]) -> Verdict:
+        return Verdict(status, reason, values, report, tuple(notes))
+
     if job.program is not None and job.program.exit_code != 0:
         code = job.program.exit_code
         why = f"the scoring program ended with exit code {code}. The platform drops its output; here it is kept."
-        return Verdict("Failed", why, {}, report.path, tuple(notes))
-    stored = Stored({})
-    unsent: str | None = None
+        return verdict("Failed", why, {})
     try:
         content, remarks = read_scores(job.output)
     except RunFailed as error:
-        return Verdict("Failed", str(error), {}, report.path, tuple(notes))
+        return verdict("Failed", str(error), {})
     except NotSent as error:
-        unsent = f"{error} The status stays Finished, without score or scoring output."
-    else:
-        stored = store(content, columns, computed=computed)
-        notes += [*remarks, *accepted(content, columns, competition.primary_index)]
-    if unsent is None:
-        try:
-            job.finish()
-        except RunFailed as error:
-            kept = " The scores were sent earlier and remain." if stored.values else ""
-            return Verdict("Failed", f"{error}{kept}", stored.values, report.path, tuple(notes))
-    status: Status = "Finished" if stored.values else "Finished without scores"
-    reason = unsent or _gap(stored, columns)
-    return Verdict(status, reason, stored.values, report.path, tuple(notes))
+        why = f"{error} The status stays Finished, without score or scoring output."
+        return verdict("Finished without scores", why, {})
+    values, refused = store(content, columns, computed=computed)
+    notes += [*remarks, *silently_accepted(content, columns, competition.primary_index)]
+    try:
+        job.finish()
+    except RunFailed as error:
+        kept = " The scores were sent earlier and remain." if values else ""
+        return verdict("Failed", f"{error}{kept}", values)
+    missing = [column.key for column in columns if column.key not in values and not column.computation]
+    reason = f"the row is not complete: no {', '.join(missing)}." if missing else None
+    if refused is not None:
+        kept = ", ".join(values) or "nothing"
+        reason = f"{refused}. The server answers with error 500, which the worker ignores; it keeps {kept}."
+    return verdict("Finished" if values else "Finished without scores", reason, values)
 
 
-def _gap(stored: Stored, columns: tuple[Column, ...]) -> str | None:
-    """Return why the row is not complete."""
-    if stored.refused is not None:
-        kept = ", ".join(stored.values) or "nothing"
-        return f"{stored.refused}. The server answers with error 500, which the worker ignores; it keeps {kept}."
-    missing = [column.key for column in columns if column.key not in stored.values and not column.computation]
-    return f"the row is not complete: no {', '.join(missing)}." if missing else None
+def find_report(output: Path, *, enabled: bool) -> tuple[Path | None, list[str]]:
+    """Choose as the worker does: `detailed_results.html`, else any other page at the root of the scoring output.
+
+    `enabled`: `enable_detailed_results` of the competition.
+    Returns the page, None if the platform shows none; and remarks.
+    """
+    with os.scandir(output) as entries:
+        # In the order of the file system, not the alphabet, like the worker.
+        pages = [entry.name for entry in entries if entry.name.endswith(".html") and entry.is_file()]
+    if not enabled:
+        return None, [f"{_name(pages[0])}: not shown, because enable_detailed_results is off."] if pages else []
+    if not pages:
+        return None, [f"{REPORT}: not written, so there is no report."]
+    chosen = REPORT if REPORT in pages else pages[0]
+    notes = []
+    if REPORT not in pages:
+        others = f"; of {len(pages)} pages any one may be shown" if len(pages) > 1 else ""
+        notes.append(f"{_name(chosen)}: shown because there is no {REPORT}{others}.")
+    elif len(pages) > 1:
+        notes.append(f"{REPORT}: shown; {len(pages) - 1} other pages are not.")
+    path = output / chosen
+    if path.stat().st_size == 0:
+        return None, [*notes, f"{_name(chosen)}: empty; its upload can hang until the time limit."]
+    return path, [*notes, *note_page(path)]
+
+
+def note_page(path: Path) -> list[str]:
+    """Note what does not work on a page in the platform's frame: files that it loads, and links that lead away."""
+    page = _Page()
+    page.feed(path.read_text(encoding="utf-8", errors="replace"))
+
+    def some(targets: list[str]) -> str:
+        unique = list(dict.fromkeys(target[:80] for target in targets))
+        return ", ".join(unique[:3]) + (f" and {len(unique) - 3} more" if len(unique) > 3 else "")
+
+    loaded = [target for target in page.loaded if not target.lstrip().lower().startswith(("data:", "#"))]
+    notes = [f"{_name(path.name)}: not self-contained; it loads {some(loaded)}."] if loaded else []
+    if page.links:
+        notes.append(f"{_name(path.name)}: links that do not work in the platform's frame: {some(page.links)}.")
+    return notes
+
+
+def _name(name: str) -> str:
+    return printable(PurePath(name))
+
+
+class _Page(HTMLParser):
+    """Collects what a page loads and where it leads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in LOADING or (name == "href" and tag in {"link", "image", "use"}):
+                self.loaded.append(value or "#")
+            elif name == "href" and value and not value.startswith("#"):
+                self.links.append(value)
+            elif name == "style":
+                self.loaded += CSS_URL.findall(value or "")
+
+    def handle_data(self, data: str) -> None:
+        if self.lasttag == "style":
+            self.loaded += CSS_URL.findall(data)

@@ -3,15 +3,12 @@
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bundle_tools.cli.main import main
-from bundle_tools.codabench.server import publish, rehearse, replace
-from bundle_tools.codabench.server.interface import http
-from tests.codabench.server.codabench import Json, Server
-from tests.codabench.server.listening import serving
+from bundle_tools.codabench.server import client
+from tests.codabench.server.fake import Json, Server, serving
 
 COMPETITION = """\
 version: 2
@@ -67,12 +64,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server that nobody has used; whoever waits for it does not wait long."""
     monkeypatch.setenv("CODABENCH_TOKEN", "organiser-token")
     monkeypatch.delenv("CODABENCH_SECOND_TOKEN", raising=False)
-    monkeypatch.setattr(http, "BACKOFF_S", 0.001)
-    for waits in (http, replace):
-        monkeypatch.setattr(waits, "PAUSE_S", 0.001)
-    for module in (publish, rehearse):
-        monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.001)
-        monkeypatch.setattr(module, "LONGEST_PAUSE_S", 0.001)
+    for name in ("BACKOFF_S", "PAUSE_S", "FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
+        monkeypatch.setattr(client, name, 0.001)
     with serving(Server(work=lambda _: ("Finished", SCORES))) as found:
         yield found
 
@@ -80,14 +73,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
     return write_zip(tmp_path / "bundle.zip", FILES)
-
-
-@pytest.fixture
-def competition(server: Server, archive: Path) -> str:
-    """The address of a competition that is on the server."""
-    assert main(["server", "publish", server.address, "--bundle", str(archive), "--yes"]) == 0
-    server.requests.clear()
-    return f"{server.address}/competitions/{next(iter(server.competitions))}/"
 
 
 class Bundle:
@@ -102,6 +87,8 @@ class Bundle:
         self.code = main(["server", *map(str, words)])
         printed = "".join(self._capfd.readouterr())
         assert code in (None, self.code), printed
+        assert "Traceback" not in printed
+        assert "organiser-token" not in printed
         return printed
 
 
@@ -110,17 +97,39 @@ def bundle(capfd: pytest.CaptureFixture[str]) -> Bundle:
     return Bundle(capfd)
 
 
-def phase_of(server: Server, name: str = "Practice") -> Json:
-    """Find a phase of the only competition."""
-    [competition] = server.competitions.values()
-    found: Any = next(phase for phase in competition["phases"] if phase["name"] == name)
-    return dict(found)
+class Site:
+    """A server with the competition of a bundle, and `bundle server` for it."""
+
+    def __init__(self, server: Server, archive: Path, bundle: Bundle) -> None:
+        self.server, self.archive, self.bundle = server, archive, bundle
+        bundle("publish", server.address, "--bundle", archive, "--yes")
+        server.requests.clear()
+        [self.made] = server.competitions.values()
+        self.address = f"{server.address}/competitions/{self.made['id']}/"
+
+    def __call__(self, action: str, *words: object, phase: str = "practice", code: int | None = 0) -> str:
+        """Call an action on the competition; all but `audit` get a phase."""
+        chosen = () if action == "audit" or not phase else ("--phase", phase)
+        return self.bundle(action, self.address, *chosen, *words, code=code)
+
+    def phase(self, name: str = "Practice") -> Json:
+        found: Json = next(phase for phase in self.made["phases"] if phase["name"] == name)
+        return found
+
+    @property
+    def task(self) -> Json:
+        """The task of the first phase."""
+        return self.server.tasks[self.phase()["tasks"][0]]
+
+    def submit(self, owner: str, accuracy: float | None = 0.5, **content: object) -> int:
+        """Put a submission on the server that has ended."""
+        sent = f"{owner} {accuracy}".encode()
+        key = self.server.add_data("submission", owner, file_name="submission.zip", content=sent)
+        scores = [] if accuracy is None else [{"column_key": "accuracy", "index": 0, "score": str(accuracy)}]
+        made = {"status": "Finished", "scores": scores, "on_leaderboard": True, **content}
+        return self.server.add_submission(owner, self.phase()["id"], key, **made)
 
 
-def submit(server: Server, owner: str, accuracy: float | None, name: str = "Practice", **content: object) -> int:
-    """Put a submission on the server that has ended."""
-    key = server.add_file(owner, f"{owner} {accuracy}".encode())
-    scores = [] if accuracy is None else [{"column_key": "accuracy", "index": 0, "score": str(accuracy)}]
-    made = {"status": "Finished", "scores": scores, "on_leaderboard": True, "filename": "submission.zip", **content}
-    server.tick()
-    return server.add_submission(owner, phase_of(server, name)["id"], key, **made)
+@pytest.fixture
+def site(server: Server, archive: Path, bundle: Bundle) -> Site:
+    return Site(server, archive, bundle)

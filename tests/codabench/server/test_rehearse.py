@@ -6,73 +6,64 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli.main import main
-from bundle_tools.cli.server import on_server
+from bundle_tools.cli import server as command
 from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server.rehearse import Result, compare, missing_limits
-from tests.codabench.server.codabench import Server
-from tests.codabench.server.conftest import SCORES, Bundle, phase_of, write_zip
+from tests.codabench.server.conftest import SCORES, Bundle, Site, write_zip
+from tests.codabench.server.fake import Server
 from tests.tiny import FILES as TINY
 from tests.tiny import write_files
 
 
+class Rehearsal(Site):
+    """A run at home comes to certain scores; one test makes such a run."""
+
+    def rehearse(self, *words: object, phase: str = "practice", code: int = 0) -> str:
+        return self("rehearse", "--bundle", self.archive, "--yes", *words, phase=phase, code=code)
+
+
 @pytest.fixture
-def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a run at home comes to; one test makes such a run."""
-    monkeypatch.setattr(on_server, "_at_home", lambda *_: Result("Finished", {"accuracy": 0.5, "duration_s": 9.9}))
+def site(server: Server, archive: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
+    monkeypatch.setattr(command, "_at_home", lambda *_: Result("Finished", {"accuracy": 0.5, "duration_s": 9.9}))
+    return Rehearsal(server, archive, bundle)
 
 
-@pytest.mark.usefixtures("at_home")
-def test_every_column_is_compared_but_the_run_time(
-    server: Server, archive: Path, competition: str, bundle: Bundle
-) -> None:
-    printed = bundle("rehearse", competition, "--bundle", archive, "--yes")
+def test_every_column_is_compared_but_the_run_time(site: Rehearsal) -> None:
+    site.made["phases"][0]["end"] = "2026-01-02T12:00:00Z"
+    site.server.late_scores = 5
+    printed = site.rehearse(phase="")
     assert printed.count("every column as at home") == 2
-    assert {one["phase"] for one in server.submissions.values()} == {
-        phase_of(server, name)["id"] for name in ("Practice", "Final")
-    }
+    phases = {site.phase(name)["id"] for name in ("Practice", "Final")}
+    assert {one["phase"] for one in site.server.submissions.values()} == phases
     assert "Practice, half: Running" in printed
-
-
-@pytest.mark.usefixtures("at_home")
-def test_a_phase_that_is_closed_is_named(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
-    next(iter(server.competitions.values()))["phases"][0]["end"] = "2026-01-02T12:00:00Z"
-    printed = bundle("rehearse", competition, "--bundle", archive, "--yes")
     assert "Practice, half (ended 2026-01-02 12:00 UTC: the website takes nothing any more" in printed
     assert "Final, half (begins 2099-01-01 12:00 UTC: the website takes nothing yet" in printed
 
 
-@pytest.mark.usefixtures("at_home")
-def test_it_goes_on_with_an_earlier_rehearsal(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
-    server.busy = True
-    printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes", "--wait", 1, code=1)
+def test_it_goes_on_with_an_earlier_rehearsal(site: Rehearsal) -> None:
+    site.server.busy = True
+    printed = site.rehearse("--wait", 1, code=1)
     assert "Practice, half (Submitting)" in printed
     assert "Repeat the command" in printed
-    server.busy = False
-    printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
-    assert "of an earlier rehearsal" in printed
-    assert len(server.submissions) == 1
+    site.server.busy = False
+    assert "of an earlier rehearsal" in site.rehearse()
+    assert len(site.server.submissions) == 1
 
 
-@pytest.mark.usefixtures("at_home")
 @pytest.mark.parametrize("why", ["other data", "Failed", "Cancelled"])
-def test_a_rehearsal_that_says_nothing_any_more_is_repeated(
-    server: Server, archive: Path, competition: str, bundle: Bundle, why: str
-) -> None:
-    words = ("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
-    bundle(*words)
-    [first] = server.submissions.values()
+def test_a_rehearsal_that_says_nothing_any_more_is_repeated(site: Rehearsal, why: str) -> None:
+    site.rehearse()
     if why == "other data":
-        server.tasks[phase_of(server)["tasks"][0]]["reference_data"] = server.add_data("reference_data", "ann")
+        site.task["reference_data"] = site.server.add_data("reference_data", "ann")
     else:
-        first["status"] = why
-    bundle(*words)
-    assert len(server.submissions) == 2
+        next(iter(site.server.submissions.values()))["status"] = why
+    site.rehearse()
+    assert len(site.server.submissions) == 2
 
 
-@pytest.mark.usefixtures("at_home")
 @pytest.mark.parametrize(
-    ("status", "scores", "told"),
+    ("status", "scores", "message"),
     [
         ("Finished", {**SCORES, "accuracy": 0.4}, "accuracy: 0.5 here, 0.4 there"),
         ("Finished", {"duration_s": 3.2}, "accuracy: 0.5 here, nothing there"),
@@ -80,102 +71,61 @@ def test_a_rehearsal_that_says_nothing_any_more_is_repeated(
         ("Failed", {}, "Finished here, Failed there"),
     ],
 )
-def test_what_differs_is_named(
-    server: Server, archive: Path, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch,
-    status: str, scores: Mapping[str, float], told: str,
-) -> None:  # fmt: skip
-    monkeypatch.setattr("bundle_tools.codabench.server.rehearse.SCORES_LATE_S", 0.05)
-    server.work = lambda _: (status, scores)
-    assert told in bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes", code=1)
-
-
-@pytest.mark.usefixtures("at_home")
 @pytest.mark.parametrize("busy", [True, False, None])
-def test_a_machine_that_was_busy_is_named(
-    server: Server, archive: Path, competition: str, bundle: Bundle, tmp_path: Path, *, busy: bool | None
-) -> None:
-    record = json.dumps({"processor": {"busy": busy}} if busy is not None else {}).encode()
+def test_what_differs_is_named_and_a_busy_machine(
+    site: Rehearsal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    status: str, scores: Mapping[str, float], message: str, busy: bool | None,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(rehearsing, "SCORES_LATE_S", 0.05)
+    record = json.dumps({} if busy is None else {"processor": {"busy": busy}}).encode()
     output = write_zip(tmp_path / "output.zip", {"run.json": record}).read_bytes()
-    server.outputs = lambda _: {"prediction_result": output}
-    server.work = lambda _: ("Finished", {"accuracy": 0.4, "duration_s": 99.0})
-    printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes", code=1)
+    site.server.outputs = lambda _: {"prediction_result": output}
+    site.server.work = lambda _: (status, scores)
+    printed = site.rehearse(code=1)
+    assert message in printed
     assert ("the machine was busy" in printed) is (busy is True)
 
 
-@pytest.mark.usefixtures("at_home")
 @pytest.mark.parametrize("container", [{"memory_mb": None, "network": True}, {"memory_mb": 9, "network": False}, None])
-def test_limits_that_the_containers_lack_are_told_once(
-    server: Server, archive: Path, competition: str, bundle: Bundle, tmp_path: Path, container: object
-) -> None:
+def test_limits_that_the_containers_lack_are_told_once(site: Rehearsal, tmp_path: Path, container: object) -> None:
     record = json.dumps({"container": container}).encode()
     output = write_zip(tmp_path / "output.zip", {"run.json": record}).read_bytes()
-    server.outputs = lambda _: {"prediction_result": output}
-    printed = bundle("rehearse", competition, "--bundle", archive, "--yes")
-    assert printed.count("every column as at home") == 2
+    site.server.outputs = lambda _: {"prediction_result": output}
+    printed = site.rehearse(phase="")
     lacks = container == {"memory_mb": None, "network": True}
     assert printed.count("memory has no limit") == printed.count("the network is on") == lacks
 
 
-@pytest.mark.usefixtures("at_home")
-def test_scores_that_come_after_finished_are_waited_for(
-    server: Server, archive: Path, competition: str, bundle: Bundle
-) -> None:
-    server.late_scores = 5
-    bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
+def test_other_submissions_can_be_named(site: Rehearsal) -> None:
+    folder = write_files(site.archive.parent / "mine", {"model.py": "class Model: ...\n", "note.txt": "no zip"})
+    site.rehearse("--submission", folder, "--submission", site.archive)
+    assert len(site.server.submissions) == 2
+    for name, message in (("note.txt", "expected the folder or the zip of a"), ("none", "expected a submission")):
+        assert f"{name}: {message}" in site.rehearse("--submission", folder / name, code=1)
 
 
-@pytest.mark.usefixtures("at_home")
-def test_other_submissions_can_be_named(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
-    folder = archive.parent / "mine"
-    folder.mkdir()
-    (folder / "model.py").write_text("class Model: ...\n")
-    note = archive.parent / "note.txt"
-    note.write_text("no zip")
-    printed = bundle("rehearse", competition, "--submission", note, "--bundle", archive, "--yes", code=1)
-    assert "note.txt: expected the folder or the zip of a submission" in printed
-    words = ("--bundle", archive, "--phase", "practice", "--yes", "--submission", folder, "--submission", archive)
-    bundle("rehearse", competition, *words)
-    assert len(server.submissions) == 2
-    printed = bundle("rehearse", competition, "--submission", folder / "none", "--bundle", archive, "--yes", code=1)
-    assert "none: expected a submission" in printed
+def test_a_limit_of_submissions_and_another_phase_are_told(site: Rehearsal) -> None:
+    assert "expected one of Practice, Final; found 'nope'" in site.rehearse(phase="nope", code=1)
+    site.made["phases"][0]["max_submissions_per_day"] = 0
+    assert "Reached maximum allowed submissions" in site.rehearse(code=1)
 
 
-@pytest.mark.usefixtures("at_home")
-def test_a_limit_of_submissions_is_told(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
-    [made] = server.competitions.values()
-    made["phases"][0]["max_submissions_per_day"] = 0
-    printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes", code=1)
-    assert "Reached maximum allowed submissions" in printed
-
-
-def test_a_bundle_without_its_phase_is_told(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
-    printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "nope", "--yes", code=1)
-    assert "expected one of Practice, Final; found 'nope'" in printed
-
-
-def test_the_run_at_home_is_that_of_bundle_run(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_run_at_home_is_that_of_bundle_run(server: Server, bundle: Bundle, tmp_path: Path) -> None:
     """The whole way with programs of a few lines: at home they come to what the server is told."""
     zipped = tmp_path / "tiny.zip"
     zip_folder(write_files(tmp_path / "tiny", TINY), zipped)
-    assert main(["server", "publish", server.address, "--bundle", str(zipped), "--yes"]) == 0
-    [made] = server.competitions
-    address = f"{server.address}/competitions/{made}/"
     server.work = lambda _: ("Finished", {"accuracy": 1.0, "errors": 0})
-    said: list[str] = []
-    monkeypatch.setattr(on_server, "say", said.append)
-    assert main(["server", "rehearse", address, "--bundle", str(zipped), "--yes"]) == 0, said
+    assert "every column as at home" in Rehearsal(server, zipped, bundle).rehearse()
 
 
 def test_numbers_are_compared_as_the_server_keeps_them() -> None:
-    at_home, away = (
-        Result("Finished", {"a": 1 / 3, "b": 2.0}),
-        Result("Finished", {"a": 0.3333333333, "b": 2.0000000001}),
-    )
+    at_home = Result("Finished", {"a": 1 / 3, "b": 2.0})
+    away = Result("Finished", {"a": 0.3333333333, "b": 2.0000000001})
     assert compare(at_home, away, ["a", "b"]) == ["b: 2 here, 2.0000000001 there"]
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({}, None),
         ({"memory_mb": None}, "MemoryMax"),
@@ -186,8 +136,8 @@ def test_numbers_are_compared_as_the_server_keeps_them() -> None:
         ({"shared_memory_mb": None}, None),
     ],
 )
-def test_each_missing_limit_of_the_worker_is_one_line(change: dict[str, object], told: str | None) -> None:
+def test_each_missing_limit_of_the_worker_is_one_line(change: dict[str, object], message: str | None) -> None:
     lines = missing_limits({"memory_mb": 12288, "processes": 512, "shared_memory_mb": 64, "network": False, **change})
-    assert len(lines) == (told is not None)
-    assert told is None or told in lines[0]
+    assert len(lines) == (message is not None)
+    assert message is None or message in lines[0]
     assert missing_limits({}) == []

@@ -1,6 +1,7 @@
-"""`bundle run` follows the worker's rules, told from inside by the programs of a tiny bundle."""
+"""`bundle run` follows the worker's rules, told from inside by programs of a few lines."""
 
 import ast
+import re
 import time
 import zipfile
 from collections.abc import Callable
@@ -13,10 +14,15 @@ import yaml
 
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.worker import engine, jobs
 from bundle_tools.codabench.worker.engine import Outcome
+from bundle_tools.codabench.worker.jobs import Limit, limit_of
+from bundle_tools.errors import BundleError
+from tests.codabench.foreign import write_flat, write_multi_task, write_results
 from tests.codabench.worker.conftest import Run
 from tests.tiny import COMPETITION, INGESTION, end_when, swap, write_files
+from tests.tiny import SCORING as SCORE
 
 INGEST, META = "ingestion_program/ingest.py", "ingestion_program/metadata.yaml"
 
@@ -25,16 +31,11 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def ingestion_ends_with(tiny: Path, lines: str) -> None:
-    write_files(tiny, {INGEST: INGESTION + lines})
-
-
 def test_a_run_prints_the_row_and_keeps_everything(tiny: Path, run: Run) -> None:
     (tiny / "solutions" / "half" / "model.py").chmod(0o755)
     ran = run()
     assert ran.code == 0
     assert "Status on Codabench: Finished\nLeaderboard row (Practice)\n  Accuracy  1.0\n  Errors    0.0\n" in ran.said
-    assert "My submissions" not in ran.said
     assert "--image" not in ran.said
     assert f"Report: {ran.out / 'scoring_output' / 'detailed_results.html'}" in ran.said
     assert names(ran.out) == [".bundle-run", "ingestion_output", "logs", "scoring_output"]
@@ -55,26 +56,8 @@ def test_zips_run_like_their_folders(tiny: Path, run: Run) -> None:
     assert (ran.out / "scoring_output" / "scores.json").is_file()
 
 
-PLANT = {
-    "metadata.yaml": "command: python3 /app/program/plant.py $output\n",
-    "plant.py": "import sys\nopen(sys.argv[1] + '/planted', 'w').write('x')\n",
-}
-
-
-@pytest.mark.parametrize(
-    ("files", "seen"), [({"metadata": "description: mine\n"}, "[]"), (PLANT, "['planted']")], ids=["name", "command"]
-)
-def test_a_submission_with_metadata_is_not_copied_and_its_command_runs_first(
-    tiny: Path, run: Run, files: dict[str, str | bytes], seen: str
-) -> None:
-    write_files(tiny / "solutions" / "half", files)
-    ran = run()
-    assert f"ingestion sees {seen}" in ran.log("prediction_ingestion")
-    assert ran.code == 0
-
-
 def test_ingestions_exit_code_is_ignored_and_told_to_scoring(tiny: Path, run: Run) -> None:
-    ingestion_ends_with(tiny, "sys.exit(3)\n")
+    write_files(tiny, {INGEST: INGESTION + "sys.exit(3)\n"})
     ran = run()
     assert ran.code == 0
     told = yaml.safe_load((ran.out / "ingestion_output" / "metadata").read_text())
@@ -83,29 +66,13 @@ def test_ingestions_exit_code_is_ignored_and_told_to_scoring(tiny: Path, run: Ru
     assert told["elapsedTime"] == told["ingestionElapsedTime"] > 0
 
 
-def test_links_in_the_output_are_told(tiny: Path, run: Run) -> None:
-    links = "(output / 'link').symlink_to('/etc/hostname')\n(output / 'dangling').symlink_to('/nothing')\n"
-    ingestion_ends_with(tiny, links)
-    ran = run()
-    assert ran.code == 0
-    assert "predictions: the worker follows links into its own disk: dangling, link." in ran.said
-
-
-def test_a_job_over_its_limit_is_told(tiny: Path, run: Run) -> None:
-    swap(tiny / "competition.yaml", "execution_time_limit: 600", "execution_time_limit: 1")
-    ingestion_ends_with(tiny, "import time; time.sleep(1.1)\n")
-    ran = run()
-    assert ran.code == 0
-    assert "more than the limit of 1 s (execution_time_limit)" in ran.said
-
-
 def test_a_job_over_its_limit_is_removed_with_all_it_started(
     tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     born = tiny.parent / "born"
     child = f"import os, time; open({str(born)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     start = f"subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True)"
-    ingestion_ends_with(tiny, f"import subprocess, time\n{start}\ntime.sleep(600)\n")
+    write_files(tiny, {INGEST: INGESTION + f"import subprocess, time\n{start}\ntime.sleep(600)\n"})
     end_when(lambda: born.exists() and born.read_text() != "", monkeypatch)
     ran = run("--over-limit", "kill", "--time-limit", "2")
     assert ran.code == 1
@@ -177,61 +144,6 @@ def test_the_workers_data_are_mapped_and_scoring_sees_them(tiny: Path, run: Run)
     assert run("--data", str(tiny / "nothing")).code == 1
 
 
-def as_results(tiny: Path) -> None:
-    swap(tiny / "competition.yaml", "    ingestion_program: ingestion_program/\n", "")
-    write_files(tiny / "solutions" / "half", {"predictions.txt": "0.5"})
-
-
-def test_without_ingestion_the_submission_is_the_prediction(tiny: Path, run: Run) -> None:
-    as_results(tiny)
-    ran = run()
-    assert ran.code == 0
-    assert yaml.safe_load((ran.out / "ingestion_output" / "metadata").read_text()) == dict.fromkeys(
-        ("elapsedTime", "exitCode", "ingestionElapsedTime", "ingestionExitCode")
-    )
-
-
-@pytest.mark.parametrize("change", [as_results, lambda tiny: (tiny / META).unlink()], ids=["results", "nothing runs"])
-def test_a_submission_with_metadata_that_nothing_reads_leaves_no_output(
-    tiny: Path, run: Run, change: Callable[[Path], object]
-) -> None:
-    change(tiny)
-    write_files(tiny / "solutions" / "half", {"metadata": "description: mine\n"})
-    ran = run()
-    assert ran.code == 1
-    assert "Failed: Metadata file not found" in ran.error
-
-
-def test_a_scoring_program_without_metadata_becomes_the_output(tiny: Path, run: Run) -> None:
-    (tiny / "scoring_program" / "metadata.yaml").unlink()
-    assert "could not find scores file" in run().error
-    (tiny / "scoring_program" / "scores.json").write_text('{"accuracy": 0.25, "errors": 3}')
-    assert "Accuracy  0.25" in run().said
-
-
-def test_large_and_doubled_predictions_are_told(tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs, "LARGE_BYTES", 1_000_000)
-        ingestion_ends_with(tiny, "(output / 'large').write_bytes(bytes(2_000_000))\n")
-        ran = run()
-    assert ran.code == 0
-    assert "predictions: 2 MB take long to send" in ran.said
-    assert "predictions: 1 of the submission's own files lie among them" in ran.said
-    ingestion_ends_with(tiny, "(output / 'model.py').unlink()\n")
-    assert "predictions:" not in run().said
-
-
-def test_a_board_of_hidden_columns_is_told(tiny: Path, run: Run) -> None:
-    swap(tiny / "competition.yaml", "sorting: desc", "sorting: desc, hidden: true")
-    said = run().said
-    assert "  Errors  0.0\n" in said
-    assert "Accuracy  " not in said
-    assert "All columns are hidden" not in said
-    assert 'Score in "My submissions": 1.00' in said
-    swap(tiny / "competition.yaml", "sorting: asc", "sorting: asc, hidden: true")
-    assert "All columns are hidden" in run().said
-
-
 def test_a_folder_that_a_program_has_locked_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def locked(*_: object) -> None:
         raise PermissionError("[Errno 13] Permission denied: 'output'")
@@ -275,12 +187,6 @@ def test_several_tasks_give_a_row_each(tiny: Path, run: Run) -> None:
     assert names(ran.out) == [".bundle-run", "practice", "practice-1"]  # two tasks of one name
 
 
-def test_one_task_gets_its_computed_columns(tiny: Path, run: Run) -> None:
-    with (tiny / "competition.yaml").open("a") as file:
-        file.write(COMPUTED)
-    assert "  Mean      0.5\n" in run().said
-
-
 ELSEWHERE = "01234567-89ab-cdef-0123-456789abcdef"
 
 
@@ -311,13 +217,6 @@ def test_what_cannot_be_run_here_is_named(tiny: Path, run: Run, old: str, new: s
     assert not ran.out.exists()
 
 
-def test_the_first_phase_runs_where_none_is_called_practice(tiny: Path, run: Run) -> None:
-    start = "phases:\n  - index: 0\n    name: "
-    swap(tiny / "competition.yaml", f"{start}Practice", f"{start}Día 1")
-    assert "Leaderboard row (Día 1)" in run().said
-    assert run("--phase", "día-1").code == 0
-
-
 def test_odd_zips_are_told_and_run_as_they_are(tiny: Path, run: Run) -> None:
     archive = tiny.parent / "half.zip"
     with zipfile.ZipFile(archive, "w") as opened:
@@ -331,14 +230,71 @@ def test_odd_zips_are_told_and_run_as_they_are(tiny: Path, run: Run) -> None:
 
 
 WRITE = "open('../output/scores.json', 'w').write("
-SCORING = "scoring_program/score.py"
-FAILED = "bundle: Failed: "
-ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
+SCORING, SCORING_META = "scoring_program/score.py", "scoring_program/metadata.yaml"
+MINE = "solutions/half/metadata"
+RESULTS = COMPETITION.replace("    ingestion_program: ingestion_program/\n", "")
+START = "import os, shutil, sys\noutput = sys.argv[2].rstrip('/')\n"
+FAILED, FINISHED = "bundle: Failed: ", "Status on Codabench: Finished\nLeaderboard row (Practice)\n"
+SWALLOWED = "The platform runs nothing here and continues with scoring."
+NO_SCORES, NO_COMMAND = f"{FAILED}could not find scores file", "has no `command` that is one text"
+TRICKS = {
+    "a pipe": "os.mkfifo(path)\n",
+    "an endless link": "os.symlink('/dev/zero', path)\n",
+    "a link": "os.symlink('/etc/hostname', path)\n",
+    "a folder": "os.mkdir(path)\n",
+    "too large": "os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 10**10)\n",
+}
+Files = dict[str, str | bytes | None]
+CHANGES: dict[str, tuple[Files, str]] = {
+    # The submission
+    "with metadata, it is not copied": ({MINE: "description: mine\n"}, "ingestion sees []\n"),
+    "its command runs first": (
+        {
+            MINE: "command: python3 /app/program/plant.py $output\n",
+            "solutions/half/plant.py": "import sys\nopen(sys.argv[1] + '/planted', 'w').write('x')\n",
+        },
+        "ingestion sees ['planted']\n",
+    ),
+    "its command cannot start": (
+        {MINE: "command: no-such-program"},
+        f"submission: cannot start 'no-such-program'*{SWALLOWED}",
+    ),
+    "results": ({"competition.yaml": RESULTS, "solutions/half/predictions.txt": "0.5"}, FINISHED),
+    "results beside metadata": (
+        {"competition.yaml": RESULTS, "solutions/half/predictions.txt": "0.5", MINE: "x: 1"},
+        FAILED + "Metadata file not found",
+    ),
+    "metadata, and nothing runs": ({META: None, MINE: "x: 1"}, FAILED + "Metadata file not found"),
+    "rounded": ({"solutions/half/model.py": "def predict(_):\n    return 0.412345\n"}, "  Accuracy  0.9123\n"),
+    # The first job
+    "no metadata": ({META: None}, f"no metadata.yaml at the root; found ingest.py. {SWALLOWED}"),
+    "command of ingestion as a list": ({META: "command: [a]"}, f"{NO_COMMAND}. {SWALLOWED}"),
+    "open quote in ingestion": ({META: "command: python3 'x"}, f"the command cannot be split*{SWALLOWED}"),
+    "no such ingestion": ({META: "command: no-such-program"}, f"cannot start 'no-such-program'*{SWALLOWED}"),
+    "links and large files": (
+        {
+            INGEST: INGESTION
+            + "(output / 'link').symlink_to('/nothing')\n(output / 'x').write_bytes(bytes(2_000_000))\n"
+        },
+        "predictions: the worker follows links into its own disk: link.*predictions: 2 MB take long to send",
+    ),
+    "over the limit": (
+        {
+            INGEST: INGESTION + "import time; time.sleep(1.1)\n",
+            "competition.yaml": COMPETITION.replace("_limit: 600", "_limit: 1"),
+        },
+        "more than the limit of 1 s (execution_time_limit)",
+    ),
+    "metadata in the predictions": (
+        {INGEST: "open('../output/metadata', 'w').write('x')"},
+        FAILED + "metadata: the output already contains it",
+    ),
+    # The second job
     "scoring exits with 1": (
-        {SCORING: "open('../output/detailed_results.html', 'w').write('x')\nraise SystemExit(1)\n"},
+        {SCORING: "raise SystemExit(1)\n"},
         FAILED + "the scoring program ended with exit code 1. The platform drops its output; here it is kept.",
     ),
-    "no scores": ({SCORING: ""}, FAILED + "could not find scores file"),
+    "no scores": ({SCORING: ""}, NO_SCORES),
     "NaN": (
         {SCORING: WRITE + '\'{"accuracy": NaN, "errors": 0}\')'},
         "bundle: Finished without scores: scores.json: accuracy: nan. The worker cannot send NaN",
@@ -354,74 +310,54 @@ ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
         {SCORING: "open('../output/scores.txt', 'w').write('errors: 0.5\\nextra: 1\\n')"},
         "bundle: Finished: the row is not complete: no accuracy.",
     ),
-    "metadata in the predictions": (
-        {"ingestion_program/ingest.py": "open('../output/metadata', 'w').write('x')"},
-        FAILED + "metadata: the output already contains it",
-    ),
     "metadata in the scores": (
-        {
-            SCORING: "open('../output/metadata', 'w').write('x')\n" + WRITE + '\'{"accuracy": 1, "errors": 0}\')',
-        },
-        "A program must not create it. The scores were sent earlier and remain.",
+        {SCORING: "open('../output/metadata', 'w').write('x')\n" + WRITE + '\'{"accuracy": 1, "errors": 0}\')'},
+        FAILED + "metadata: the output already contains it*The scores were sent earlier and remain.",
     ),
-    "a program with a metadata of no command": (
-        {"scoring_program/metadata.yaml": "x: 1"},
-        FAILED + "could not find scores file: scoring program: metadata.yaml has no `command` that is one text",
-    ),
-    "a command with an open quote": (
-        {"scoring_program/metadata.yaml": "command: python3 'x"},
-        FAILED + "scoring program: the command cannot be split",
-    ),
-    "an empty command": (
-        {"scoring_program/metadata.yaml": "command: ''"},
-        FAILED + "scoring program: the command is empty",
-    ),
-    "a program that is not there": (
-        {"scoring_program/metadata.yaml": "command: no-such-program"},
-        FAILED + "scoring program: cannot start 'no-such-program'",
-    ),
-    "command as a list": (
-        {"scoring_program/metadata.yaml": "command: [python3, x]"},
-        "metadata.yaml has no `command` that is one text",
-    ),
-    "a damaged program": (
+    "no metadata of scoring": ({SCORING_META: None}, f"{NO_SCORES}: scoring program: no metadata.yaml at the root"),
+    "metadata without a command": ({SCORING_META: "x: 1"}, f"{NO_SCORES}: scoring program: metadata.yaml {NO_COMMAND}"),
+    "command as a list": ({SCORING_META: "command: [python3, x]"}, f"{NO_SCORES}*{NO_COMMAND}"),
+    "open quote": ({SCORING_META: "command: python3 'x"}, FAILED + "scoring program: the command cannot be split"),
+    "empty command": ({SCORING_META: "command: ''"}, FAILED + "scoring program: the command is empty"),
+    "no such program": ({SCORING_META: "command: no-such-program"}, FAILED + "scoring program: cannot start 'no-such"),
+    "damaged program": (
         {"competition.yaml": COMPETITION.replace("scoring_program/", "x.zip"), "x.zip": "no zip"},
         FAILED + "bad or empty zip file, after about three minutes of trying",
     ),
+    **{
+        f"{name} as {file}": ({SCORING: f"{START}path = output + '/{file}'\n{trick}"}, f"{FAILED}{file}: expected")
+        for name, trick in TRICKS.items()
+        for file in ("scores.json", "scores.txt")
+    },
+    # competition.yaml
+    "a computed column": ({"competition.yaml": COMPETITION + COMPUTED}, "  Mean      0.5\n"),
+    "no phase called practice": (
+        {
+            "competition.yaml": COMPETITION.replace(
+                "index: 0\n    name: Practice\n    start", "index: 0\n    name: Día 1\n    start"
+            )
+        },
+        "Leaderboard row (Día 1)",
+    ),
 }
 
 
-@pytest.mark.parametrize(("files", "message"), ENDS.values(), ids=ENDS.keys())
-def test_every_bad_end_says_why_on_the_last_line(
-    tiny: Path, run: Run, files: dict[str, str | bytes], message: str
+@pytest.mark.parametrize(("files", "message"), CHANGES.values(), ids=CHANGES.keys())
+def test_a_change_of_the_bundle_has_this_end(
+    tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch, files: Files, message: str
 ) -> None:
-    write_files(tiny, files)
-    ran = run()
-    assert ran.code == 1
-    assert message in ran.error.splitlines()[-1]
-    assert (ran.out / "ingestion_output").is_dir()
-
-
-SWALLOWED = {
-    "no metadata": (META, None, "no metadata.yaml at the root; found ingest.py"),
-    "a list": (META, "command: [a]", "has no `command` that is one text"),
-    "open quote": (META, "command: python3 'x", "the command cannot be split"),
-    "no such program": (META, "command: no-such-program", "cannot start 'no-such-program'"),
-    "the submission's own": ("solutions/half/metadata.yaml", "command: no-such-program", "submission: cannot start"),
-}
-
-
-@pytest.mark.parametrize(("name", "content", "message"), SWALLOWED.values(), ids=SWALLOWED.keys())
-def test_what_cannot_start_in_the_first_job_is_swallowed(
-    tiny: Path, run: Run, name: str, content: str | None, message: str
-) -> None:
-    write_files(tiny, {"solutions/half/predictions.txt": "0.5", name: content or ""})
-    if content is None:
+    """`message`: parts in their order; of the last line of an error if the first one begins with "bundle:"."""
+    monkeypatch.setattr(jobs, "LARGE_BYTES", 1_000_000)
+    write_files(tiny, {"solutions/half/predictions.txt": "0.5", **{name: text or "" for name, text in files.items()}})
+    for name in (name for name, text in files.items() if text is None):
         (tiny / name).unlink()
     ran = run()
-    assert ran.code == 0
-    assert message in ran.said
-    assert "The platform runs nothing here and continues with scoring." in ran.said
+    assert ran.code == message.startswith("bundle:")
+    assert (ran.out / "ingestion_output").is_dir()
+    printed = ran.error.splitlines()[-1] if ran.code else ran.said
+    for part in message.split("*"):
+        assert part in printed
+        printed = printed.partition(part)[2]
 
 
 @pytest.mark.parametrize(
@@ -452,14 +388,113 @@ def test_only_our_own_results_are_replaced(tiny: Path, run: Run) -> None:
     assert run(out=tiny / "solutions" / "half" / "out").code == 1
 
 
-def test_scores_are_rounded_as_the_platform_shows_them(tiny: Path, run: Run) -> None:
-    write_files(tiny, {"solutions/half/model.py": "def predict(question):\n    return 0.412345\n"})
-    assert "0.9123" in run().said
-
-
 def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 35
     assert all(len(line) <= 120 for line in lines)
+
+
+GONE = "shutil.rmtree(output)\n"
+
+
+@pytest.mark.parametrize("change", ["", "open(output, 'w').close()\n", "os.symlink('/nothing/there', output)\n"])
+@pytest.mark.parametrize("program", [INGEST, SCORING])
+def test_the_output_folder_comes_back(tiny: Path, run: Run, program: str, change: str) -> None:
+    kept = SCORE.replace("truth - found", "truth - 0.5").replace('found = float((source / "res"', '# (("')
+    write_files(tiny, {SCORING: kept, program: START + GONE + change})
+    ran = run()
+    assert ran.code == (program == SCORING)
+    assert "/app/output, which is impossible in a container; treated as empty" in ran.said
+    for name in ("ingestion_output", "scoring_output"):
+        assert (ran.out / name).is_dir()
+        assert not (ran.out / name).is_symlink()
+
+
+@pytest.mark.parametrize("program", [INGEST, SCORING, None])
+def test_a_name_that_is_not_utf8_ends_in_a_verdict(tiny: Path, run: Run, program: str | None) -> None:
+    if program is None:
+        (tiny / "solutions" / "half" / "\udcff.html").write_text("x")
+    else:
+        write_files(
+            tiny, {program: "import os, sys\nopen(os.fsencode(sys.argv[2]) + b'/\\xff.html', 'w').write('x')\n"}
+        )
+    ran = run()
+    assert ran.code == 1
+    assert (program == SCORING) != ("expected file names in UTF-8, found '\\\\udcff.html'" in ran.error)
+
+
+@pytest.mark.parametrize(
+    ("word", "on"), [("true", True), ("'true'", True), ("'Yes'", True), ("1", True), ("'no'", False), ("'off'", False)]
+)
+def test_switches_are_read_as_the_checker_reads_them(tiny: Path, word: str, on: bool) -> None:
+    text = COMPETITION.replace("enable_detailed_results: true", f"enable_detailed_results: {word}")
+    text = text.replace("precision: 0", f"precision: 0, hidden: {word}")
+    text = text.replace("    scoring_program:", f"    ingestion_only_during_scoring: {word}\n    scoring_program:")
+    competition = load(write_files(tiny, {"competition.yaml": text}))
+    assert competition.detailed_results is on
+    assert competition.columns[1].hidden is on
+    assert competition.phases[0].task.ingestion_only_during_scoring is on
+
+
+def test_an_image_for_processes_is_ignored_aloud(run: Run) -> None:
+    ran = run("--image", "python:3.12")
+    assert ran.code == 0
+    assert "WARNING: --image is ignored: the process engine runs no container." in ran.said
+
+
+@pytest.mark.parametrize(
+    ("phase_s", "own_queue", "override_s", "limit"),
+    [
+        (600, False, None, Limit(600, True, "execution_time_limit")),
+        (1200, False, None, Limit(600, True, "the cap of the default queue, although the phase says 1200 s")),
+        (1200, True, None, Limit(1200, True, "execution_time_limit")),
+        (1200, False, 900, Limit(900, True, "--time-limit")),
+    ],
+)
+def test_the_default_queue_caps_the_limit(
+    tiny: Path, phase_s: int, own_queue: bool, override_s: int | None, limit: Limit
+) -> None:
+    text = COMPETITION + "queue: 8f8f9a3e-3c0e-4a52-9d0d-2f5f6f0f7a11\n" * own_queue
+    competition = load(write_files(tiny, {"competition.yaml": text.replace("limit: 600", f"limit: {phase_s}")}))
+    assert limit_of(competition, competition.phases[0], kill=True, override_s=override_s) == limit
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("limit: 600", "limit: ten", "phases.0.execution_time_limit: expected an integer"),
+        ("    scoring_program: scoring_program/\n", "", "task Practice: no scoring_program"),
+        ("sorting: asc", "sorting: up", "leaderboards.0.columns.1.sorting: expected one of asc, desc"),
+        ("index: 1, key: errors", "key: errors", "leaderboards.0.columns.1.index"),
+        ("title: Tiny", "titel: Tiny", None),
+        ("    start:", "    begin:", None),
+    ],
+)
+def test_what_running_needs_is_named_where_it_is_wrong(tiny: Path, old: str, new: str, named: str | None) -> None:
+    swap(tiny / "competition.yaml", old, new)
+    if named is None:
+        assert [phase.time_limit_s for phase in load(tiny).phases] == [600]
+    else:
+        with pytest.raises(BundleError, match=re.escape(named)):
+            load(tiny)
+
+
+FOREIGN: dict[str, tuple[Callable[[Path], Path], tuple[str, ...], int]] = {
+    "flat": (write_flat, (), 1),
+    "flat, final": (write_flat, ("--phase", "final"), 1),
+    "several tasks": (write_multi_task, ("--phase", "season"), 2),
+    "one of several": (write_multi_task, (), 1),
+    "results": (write_results, (), 1),
+}
+
+
+@pytest.mark.parametrize(("write", "options", "rows"), FOREIGN.values(), ids=FOREIGN.keys())
+def test_bundles_of_others_run(
+    tmp_path: Path, run: Run, write: Callable[[Path], Path], options: tuple[str, ...], rows: int
+) -> None:
+    root = write(tmp_path / "bundle")
+    ran = run(*options, submission=root / "solutions" / "sample", bundle=root)
+    assert ran.code == 0
+    assert ran.said.count("Status on Codabench: Finished\n") == ran.said.count("Leaderboard row") == rows

@@ -12,7 +12,7 @@ from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, shown
 from bundle_tools.codabench.worker import CannotStart
-from bundle_tools.codabench.worker.command import METADATA_NAMES, Role, arguments
+from bundle_tools.codabench.worker.jobs import METADATA_NAMES, Role, arguments
 
 PROGRAMS: dict[str, Role] = {"ingestion_program": "ingestion", "scoring_program": "scoring"}
 SHELL = re.compile(r"[|&;<>`*?]|\$\(|\$[A-Z]")

@@ -7,7 +7,7 @@ from bundle_tools.codabench.rules.dataset import Dataset, check_path, find, open
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.programs.commands import started
-from bundle_tools.codabench.worker.command import METADATA_NAMES
+from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 
 
 def check_tasks(draft: Draft) -> Iterator[Finding]:

@@ -1,34 +1,141 @@
-"""What each action of `bundle server` does; `server.py` has its options."""
+"""`bundle server`: the life of a challenge on a Codabench server."""
 
 import argparse
 import json
+import os
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace as changed
 from pathlib import Path
 
+from bundle_tools.cli.options import add_command, add_path, positive
 from bundle_tools.codabench.archive import UNREADABLE, extract, zip_folder
 from bundle_tools.codabench.competition import Competition as Bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.keys import load as read_keys
 from bundle_tools.codabench.server import audit as auditing
-from bundle_tools.codabench.server import board as boards
 from bundle_tools.codabench.server import publish as publishing
+from bundle_tools.codabench.server import records, submissions
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server import replace as replacing
-from bundle_tools.codabench.server.fetch import fetch as fetch_all
-from bundle_tools.codabench.server.interface import calls
-from bundle_tools.codabench.server.interface.calls import Place
-from bundle_tools.codabench.server.interface.download import download
-from bundle_tools.codabench.server.interface.http import Connection
-from bundle_tools.codabench.server.interface.records import PARTS, Competition, PartName, Phase
-from bundle_tools.codabench.server.interface.token import SECOND_VARIABLE, log_in, second_account
-from bundle_tools.codabench.worker.docker import DockerEngine
-from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
+from bundle_tools.codabench.server.client import SECOND_VARIABLE, Connection, log_in
+from bundle_tools.codabench.server.records import PARTS, Address, Competition, Phase
+from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import confirm, counted, progress_bar, say
 from bundle_tools.errors import BundleError
+
+ENDING = """\
+COMPETITION is its address as the browser shows it, in quotes, with ?secret_key=... while it is not published. The token
+of your account comes from CODABENCH_TOKEN; without one you are asked for name and password, or a token. Nothing is
+stored. Commands that change something ask first; --yes answers. After an interruption, repeat the command.
+"""
+DEFAULT_BUNDLE = Path("dist") / "bundle.zip"
+WAIT_S = 3600
+_COMPETITION = '"https://www.codabench.org/competitions/1234/?secret_key=..."'
+EXAMPLES = {
+    "publish": "https://www.codabench.org",
+    "rehearse": f"{_COMPETITION} --phase practice",
+    "audit": _COMPETITION,
+    "fetch": f"{_COMPETITION} --phase final --out final",
+    "replace": f"{_COMPETITION} --phase final --reference-data reference_data/final",
+    "board": f"{_COMPETITION} --phase final",
+}
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    server = add_command(
+        commands, "server", "Upload a bundle to a Codabench server, try it there, and keep it running.",
+        "publish https://www.codabench.org", ENDING,
+    )  # fmt: skip
+    actions = server.add_subparsers(required=True, metavar="COMMAND")
+    publish = _action(
+        actions, "publish", "Upload a bundle, and print the secret link of the competition that it becomes."
+    )
+    publish.add_argument("server", metavar="SERVER", help="such as https://www.codabench.org")
+    add_path(publish, "--bundle", "ZIP", "default: %(default)s, of `bundle build`", default=DEFAULT_BUNDLE)
+    _add_yes(publish)
+
+    rehearse = _competition(actions, "rehearse", "Submit the solutions, and compare each column with a run at home.")
+    add_path(rehearse, "--submission", "SUBMISSION", action="append", default=[],
+             what="folder or zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
+    add_path(rehearse, "--bundle", "ZIP", "what was uploaded (default: %(default)s)", default=DEFAULT_BUNDLE)
+    rehearse.add_argument("--phase", metavar="PHASE", action="append", help="default: all; may be repeated")
+    rehearse.add_argument(
+        "--engine", choices=("process", "docker"), default="process", help="at home; default: process"
+    )
+    _add_wait(rehearse)
+    _add_yes(rehearse)
+
+    _competition(
+        actions, "audit", "List the private files that others can get.",
+        "A second account, of somebody who has nothing to do with the challenge, comes from CODABENCH_SECOND_TOKEN.",
+    )  # fmt: skip
+
+    fetch = _competition(actions, "fetch", "Fetch all submissions of a phase, with outputs, reports and logs.")
+    fetch.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
+    add_path(fetch, "--out", "DIR", "new, or of an earlier call", required=True)
+
+    replace = _competition(
+        actions, "replace", "Give a phase new programs or data, and run its submissions again.",
+        "Take programs from an unpacked dist/bundle.zip: they share a secret key that the folders lack. Without any\n"
+        "part, submissions with results of older parts are run again.",
+    )  # fmt: skip
+    replace.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
+    for part in ("ingestion-program", "scoring-program", "input-data", "reference-data"):
+        add_path(replace, f"--{part}", "PATH", "the new one: a folder or a zip")
+    replace.add_argument("--no-rerun", action="store_true", help="leave the submissions as they are")
+    _add_wait(replace)
+    _add_yes(replace)
+
+    board = _competition(actions, "board", "Show a leaderboard, and the problems of its rows.")
+    board.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
+
+
+def _action(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str, more: str = ""
+) -> argparse.ArgumentParser:
+    parser = add_command(actions, f"server {name}", what, EXAMPLES[name], more)
+
+    def act(arguments: argparse.Namespace) -> int:
+
+        try:
+            return ACTIONS[name](arguments)
+        except (BundleError, OSError):
+            raise
+        except Exception as error:  # a server may answer anything, and a traceback would not help
+            raise BundleError(
+                f"the server answered something that this command does not understand ({type(error).__name__}: "
+                f"{str(error)[:200]}). It is made for Codabench 1.25."
+            ) from error
+
+    parser.set_defaults(action=act)
+    return parser
+
+
+def _competition(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str, more: str = ""
+) -> argparse.ArgumentParser:
+    parser = _action(actions, name, what, more)
+    parser.add_argument("competition", metavar="COMPETITION", help="its address")
+    return parser
+
+
+def _add_wait(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--wait",
+        metavar="S",
+        type=positive,
+        default=WAIT_S,
+        help="seconds to wait for the server (default: %(default)s)",
+    )
+
+
+def _add_yes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def publish(arguments: argparse.Namespace) -> int:
@@ -38,7 +145,7 @@ def publish(arguments: argparse.Namespace) -> int:
         found = "a folder" if archive.is_dir() else "no such file"
         raise BundleError(f"{archive}: expected a bundle, found {found}. `bundle build` makes the zip.")
     connection = log_in(arguments.server)
-    calls.look_in(connection)
+    connection.call("GET", "/api/datasets/", page_size=1)  # so that a wrong token is reported first
     size = archive.stat().st_size / 1e6
     confirm(
         [f"{archive} ({size:.1f} MB) becomes a competition on {connection.address}, which only its secret link opens."],
@@ -49,22 +156,22 @@ def publish(arguments: argparse.Namespace) -> int:
     if made.was_there:
         say("This zip was uploaded before, so nothing was uploaded now.")
     say(f"Competition: {made.link}")
-    if not made.compared:
+    if made.differences is None:
         say("Version 1: the server has rewritten it, so it was not compared.")
+        return 0
     for line in made.differences:
         say(f"  {line}")
     if made.differences:
         raise BundleError(
             f"{counted(len(made.differences), 'difference')} between the server and the bundle, as listed."
         )
-    if made.compared:
-        say("The server has everything as written. Next: bundle server rehearse, bundle server audit.")
+    say("The server has everything as written. Next: bundle server rehearse, bundle server audit.")
     return 0
 
 
 def rehearse(arguments: argparse.Namespace) -> int:
     """Submit, run at home meanwhile, wait, compare."""
-    connection, place, competition = _open(arguments.competition)
+    connection, address, competition = _open(arguments.competition)
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         scratch = Path(folder)
         bundle = _unpacked(arguments.bundle, scratch / "bundle")
@@ -74,20 +181,19 @@ def rehearse(arguments: argparse.Namespace) -> int:
             + [f"  {act.title}{_closed(act.phase, connection)}" for act in acts],
             yes=arguments.yes,
         )
-        calls.register(connection, place)
+        rehearsing.register(connection, address)
         numbers = [rehearsing.submit(connection, competition, act, say) for act in acts]
         say("At home:")
         expected = [_at_home(bundle, act, scratch / f"run-{number}", arguments) for number, act in enumerate(acts)]
         say("On the server:")
         titles = {number: act.title for number, act in zip(numbers, acts, strict=True)}
-        columns = [column.key for column in competition.columns]
-        ended = rehearsing.wait(connection, titles, columns, arguments.wait, say)
+        ended = rehearsing.wait(connection, titles, competition.columns, arguments.wait, say)
     wrong = 0
     lacking: dict[str, None] = {}
     for number, act, here in zip(numbers, acts, expected, strict=True):
         record = _record(connection, number)
         lacking |= dict.fromkeys(rehearsing.missing_limits(_part(record, "container")))
-        lines = rehearsing.compare(here, rehearsing.there(ended[number]), columns)
+        lines = rehearsing.compare(here, rehearsing.Result.of(ended[number]), competition.columns)
         wrong += bool(lines)
         say(f"{act.title} (#{number}): {'differs' if lines else 'every column as at home'}")
         for line in lines:
@@ -105,25 +211,25 @@ def rehearse(arguments: argparse.Namespace) -> int:
 
 def audit(arguments: argparse.Namespace) -> int:
     """Request every private file as accounts that should not get it."""
-    connection, place, competition = _open(arguments.competition)
+    connection, address, competition = _open(arguments.competition)
     private = auditing.private_files(connection, competition)
-    people = {"somebody who is not logged in": Connection(place.server)}
-    second = second_account(place.server)
-    if second is not None:
-        if "secret_key" in calls.competition_content(second, place):
+    people = {"somebody who is not logged in": Connection(address.server)}
+    if token := os.environ.get(SECOND_VARIABLE, "").strip():
+        second = Connection(address.server, token)
+        if "secret_key" in records.competition_content(second, address):
             raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Use one that has no role here.")
         people["somebody with another account"] = second
     else:
         say(f"Not tried as a second account: {SECOND_VARIABLE} holds no token.")
-    leaks = auditing.try_all(private, place, people)
+    leaks = auditing.try_all(private, address, people)
     for line in auditing.lines(leaks):
         say(line)
-    if had := {leak.private for leak in leaks if leak.had}:
+    if had := {leak.private for leak in leaks if leak.listed}:
         raise BundleError(
             f"{len(had)} of {len(private)} private files are open to others. Do not publish with them, unless "
             "those of a closed phase are a stand-in (`bundle build --stand-in`). docs/security.md tells more."
         )
-    if any(leak.open for leak in leaks):
+    if leaks:
         say("Anybody with a key can get its file, but the server told no key to those tried here.")
     else:
         say(f"None of the {len(private)} private files is open to those tried here.")
@@ -133,21 +239,20 @@ def audit(arguments: argparse.Namespace) -> int:
 def fetch(arguments: argparse.Namespace) -> int:
     """Fetch submissions, and name what is missing."""
     connection, _, competition = _open(arguments.competition)
-    phase = calls.phase_named(competition, arguments.phase)
+    phase = competition.phase(arguments.phase)
     with progress_bar("Fetch", "submission") as progress:
-        found = fetch_all(connection, phase, competition.columns, arguments.out, progress)
-    say(f"{counted(found.new, 'submission')} fetched, {found.kept} from before. Table: {found.table}")
-    for line in found.missing:
+        fetched = submissions.fetch(connection, competition, phase, arguments.out, progress)
+    say(f"{counted(fetched.new, 'submission')} fetched, {fetched.kept} from before. Table: {fetched.table}")
+    for line in (*fetched.missing, *fetched.rows):
         say(f"  {line}")
-    return 1 if found.missing else 0
+    return 1 if fetched.missing else 0
 
 
 def replace(arguments: argparse.Namespace) -> int:
     """Upload parts, point the task to them, run the submissions again."""
     connection, _, competition = _open(arguments.competition)
-    phase = calls.phase_named(competition, arguments.phase)
-    given: dict[PartName, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
-    task = replacing.only_task(connection, phase)
+    phase = competition.phase(arguments.phase)
+    given: dict[str, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
     with tempfile.TemporaryDirectory(prefix="bundle-replace-") as folder:
         zips = replacing.packed(given, Path(folder))
         plan = [
@@ -164,7 +269,7 @@ def replace(arguments: argparse.Namespace) -> int:
             raise BundleError("nothing to do: name a part, such as --reference-data PATH.")
         confirm(plan, yes=arguments.yes)
         with progress_bar("Upload", "B") as progress:
-            since = replacing.put_in_place(connection, competition, phase, task, zips, progress)
+            since = replacing.put_in_place(connection, competition, phase, zips, progress)
     if zips:
         say(f"{phase.name} now uses the new parts.")
     if arguments.no_rerun:
@@ -192,16 +297,14 @@ def replace(arguments: argparse.Namespace) -> int:
 def board(arguments: argparse.Namespace) -> int:
     """Show the rows and their problems."""
     connection, _, competition = _open(arguments.competition)
-    phase = calls.phase_named(competition, arguments.phase)
-    found = boards.read_board(connection, competition, phase)
-    column = next((one for one in competition.columns if one.key == competition.primary()), None)
-    say(f"{competition.title}, {phase.name}")
-    for line in boards.lines(found, column):
+    phase = competition.phase(arguments.phase)
+    lines = submissions.board_lines(connection, competition, phase)
+    for line in (f"{competition.title}, {phase.name}", *lines):
         say(line)
     return 0
 
 
-def _doubts(part: PartName, path: Path) -> list[str]:
+def _doubts(part: str, path: Path) -> list[str]:
     """Return oddities of a part of this challenge that a server would accept."""
     with zipfile.ZipFile(path) as opened:
         names = set(opened.namelist())
@@ -215,13 +318,13 @@ def _doubts(part: PartName, path: Path) -> list[str]:
     return [f"WARNING: expected task.yaml and {listed} at its top. Is it the right folder?"]
 
 
-def _open(address: str) -> tuple[Connection, Place, Competition]:
-    place = calls.place_of(address)
-    connection = log_in(place.server)
-    competition = calls.competition(connection, place)
+def _open(text: str) -> tuple[Connection, Address, Competition]:
+    address = Address.of(text)
+    connection = log_in(address.server)
+    competition = records.competition(connection, address)
     if competition.secret_key is None:  # the server shows it only to organisers
         raise BundleError(f"{competition.title}: the account of this token is no organiser of it.")
-    return connection, changed(place, secret_key=competition.secret_key), competition
+    return connection, changed(address, secret_key=competition.secret_key), competition
 
 
 def _unpacked(source: Path, scratch: Path) -> Bundle:
@@ -237,7 +340,7 @@ def _acts(
     bundle: Bundle, competition: Competition, arguments: argparse.Namespace, scratch: Path
 ) -> list[rehearsing.Act]:
     """Return which zip goes to which phase."""
-    phases = [calls.phase_named(competition, name) for name in arguments.phase or []] or list(competition.phases)
+    phases = [competition.phase(name) for name in arguments.phase or []] or list(competition.phases)
     acts = []
     for phase in phases:
         for name, path in _solutions(bundle, phase, arguments.submission):
@@ -282,7 +385,8 @@ def _record(connection: Connection, number: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         packed = Path(folder) / "prediction_output.zip"
         try:
-            download(connection, str(calls.files_of(connection, number)["prediction_result"]), packed)
+            files = connection.call("GET", f"/api/submissions/{number}/get_details/")
+            records.download(connection, str(files["prediction_result"]), packed)
             with zipfile.ZipFile(packed) as opened:
                 return dict(json.loads(opened.read("run.json")))
         except (BundleError, *UNREADABLE, KeyError, TypeError):
@@ -296,8 +400,11 @@ def _part(record: dict[str, object], key: str) -> dict[str, object]:
 
 def _at_home(bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace) -> rehearsing.Result:
     phase = bundle.phase(act.phase.name)
-    engine: Engine = ProcessEngine()
-    if arguments.engine == "docker":
-        engine = DockerEngine(bundle.docker_image, network=False, pull="never")
-    [(_, verdict), *_] = run_submission(bundle, phase, act.archive, out, engine, limit_of(bundle, phase, kill=False))
+    docker = Docker(bundle.docker_image) if arguments.engine == "docker" else None
+    [(_, verdict), *_] = run_submission(bundle, phase, act.archive, out, docker, limit_of(bundle, phase, kill=False))
     return rehearsing.Result(verdict.status, verdict.values, verdict.reason or "")
+
+
+ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "publish": publish, "rehearse": rehearse, "audit": audit, "fetch": fetch, "replace": replace, "board": board,
+}  # fmt: skip

@@ -1,1 +1,0 @@
-"""`bundle server`: the life of a challenge on a Codabench server."""
