@@ -18,7 +18,7 @@ from bundle_tools.codabench.keys import FILES_OF_TASK, Column, Keys, Mistake, Ph
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 
-DEFAULT_TIME_LIMIT_S = PhaseKeys.execution_time_limit
+DEFAULT_TIME_LIMIT_S: int = PhaseKeys.model_fields["execution_time_limit"].default
 
 
 @dataclass(frozen=True)

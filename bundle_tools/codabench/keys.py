@@ -1,18 +1,21 @@
 """The keys of `competition.yaml` that Codabench knows, and the only reader that checks a file against them.
 
-A field of a dataclass is a key. Its type gives the allowed values, marks in ``Annotated`` add limits, a default makes
-it optional (the server uses the same default), and ``| None`` accepts an explicit null. As on the server, words count
-as booleans and numbers as texts. Paths, dates and indexes have their own rules, and may be anything here.
+A field of a model is a key. Its type gives the allowed values, a default makes it optional (the server uses the same
+default), and ``| None`` accepts an explicit null. As on the server, words count as booleans and numbers as texts.
+Paths, dates and indexes have their own rules, and may be anything here.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from copy import deepcopy
+from dataclasses import dataclass
 from difflib import get_close_matches
-from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from functools import partial
+from typing import Annotated, Any, Literal, TypeVar, get_args
 from uuid import UUID
 
 import yaml
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic_core import PydanticCustomError
 
 from bundle_tools.codabench.booleans import BOOLEAN_WORDS, is_on
 
@@ -25,108 +28,166 @@ FILES_OF_TASK = ("scoring_program", "ingestion_program", "input_data", "referenc
 LARGEST_INTEGER = 2**31 - 1
 LONGEST_SHOWN = 60
 ALIKE = 0.75
-MAY_BE_EMPTY = "may be empty"
-"""Marks a text that may be empty."""
-NOT_EMPTY = "not empty"
-"""Marks a list that needs an entry."""
 
 
-@dataclass(frozen=True)
-class Longest:
-    """Limits the length of a text."""
-
-    characters: int
-    """Most characters."""
-
-
-Name = Annotated[str, Longest(256)]
-Description = Annotated[str | None, MAY_BE_EMPTY]
+def shown(value: object) -> str:
+    """Return a value of a bundle as short, printable text."""
+    if isinstance(value, (dict, list)):
+        # Aliases can make a small file an endless value, so its repr is never built.
+        return f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Section:
+def _wrong(expected: str, found: str) -> PydanticCustomError:
+    return PydanticCustomError("value", "expected {expected}; found {found}", {"expected": expected, "found": found})
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool) and str(value).lower() not in BOOLEAN_WORDS:
+        raise _wrong("true or false", shown(value))
+    return is_on(value)
+
+
+def _number(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong("an integer", shown(value))
+    if not 0 <= value <= LARGEST_INTEGER:
+        raise _wrong(f"0 to {LARGEST_INTEGER}", str(value))
+    return value
+
+
+def _text(value: object, longest: int | None = None, *, may_be_empty: bool = False) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise _wrong("a text", shown(value))
+    text = str(value)
+    if not text.strip() and not may_be_empty:
+        raise _wrong("a text", "an empty one")
+    if longest is not None and len(text) > longest:
+        raise _wrong(f"at most {longest} characters", str(len(text)))
+    return text
+
+
+def _not_null(value: object) -> object:
+    if value is None:
+        raise _wrong("a value", "null")
+    return value
+
+
+def _filled(values: list[Any]) -> list[Any]:
+    if not values:
+        raise PydanticCustomError("empty", "is empty")
+    return values
+
+
+def _longest(characters: int) -> BeforeValidator:
+    return BeforeValidator(partial(_text, longest=characters))
+
+
+def _needed(blank: object = None) -> Any:  # noqa: ANN401 - the default of a field of any type
+    """Mark a key that the server needs; `blank` takes the place of a wrong or missing value."""
+    return Field(default=blank, json_schema_extra={"needed": True})
+
+
+Given = Annotated[Any, BeforeValidator(_not_null)]
+"""Anything but null."""
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Number = Annotated[int, BeforeValidator(_number)]
+Text = BeforeValidator(_text)
+Name = Annotated[str, _longest(256)]
+Key = Annotated[str, _longest(36)]
+Description = Annotated[str, BeforeValidator(partial(_text, may_be_empty=True))] | None
+Filled = AfterValidator(_filled)
+
+
+class Section(BaseModel):
     """A mapping of the file. Its keys are the fields of the classes below."""
 
-    place: Place = field(default=(), compare=False, repr=False)
-    given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """The raw mapping, for rules about missing keys and wrong values."""
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    _place: Place = PrivateAttr(default=())
+    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in the file."""
+        return self._place
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The raw mapping, for rules about missing keys and wrong values."""
+        return self._given
 
 
-@dataclass(frozen=True)
 class Page(Section):
     """A tab of the competition's page."""
 
-    title: Annotated[str, Longest(255)]
-    file: Any
+    title: Annotated[str, _longest(255)] = _needed()
+    file: Given = _needed()
 
 
-@dataclass(frozen=True)
 class TaskKeys(Section):
     """Programs and data; one with a key is on the server, and needs nothing else."""
 
-    index: Any
-    key: Any = None
+    index: Given = _needed()
+    key: Given = None
     name: Name = ""
     description: Description = None
-    ingestion_program: Any = None
-    scoring_program: Any = None
-    input_data: Any = None
-    reference_data: Any = None
-    ingestion_only_during_scoring: bool = False
+    ingestion_program: Given = None
+    scoring_program: Given = None
+    input_data: Given = None
+    reference_data: Given = None
+    ingestion_only_during_scoring: Flag = False
 
 
-@dataclass(frozen=True)
 class Solution(Section):
     """An example submission."""
 
-    index: Any
-    tasks: list[Any]
-    path: Any = None
-    key: Any = None
+    index: Given = _needed()
+    tasks: list[Any] = _needed([])
+    path: Given = None
+    key: Given = None
     name: Name = ""
     description: Description = None
 
 
-@dataclass(frozen=True)
 class PhaseKeys(Section):
     """A period in which participants can submit."""
 
-    name: Name
-    start: Any
-    tasks: list[Any]
-    index: Any = 0
+    name: Name = _needed()
+    start: Given = _needed()
+    tasks: list[Any] = _needed([])
+    index: Given = 0
     description: Description = None
-    end: Any | None = None
-    max_submissions_per_day: int | None = 5
-    max_submissions: int | None = 100
-    execution_time_limit: int = 600
-    auto_migrate_to_this_phase: bool = False
-    hide_output: bool = False
-    hide_prediction_output: bool = False
-    hide_score_output: bool = False
-    public_data: Any = None
-    starting_kit: Any = None
+    end: Any = None
+    max_submissions_per_day: Number | None = 5
+    max_submissions: Number | None = 100
+    execution_time_limit: Number = 600
+    auto_migrate_to_this_phase: Flag = False
+    hide_output: Flag = False
+    hide_prediction_output: Flag = False
+    hide_score_output: Flag = False
+    public_data: Given = None
+    starting_kit: Given = None
 
 
-@dataclass(frozen=True)
 class Column(Section):
     """One column of the leaderboard."""
 
-    title: Annotated[str, Longest(36)]
+    title: Key = _needed()
     """What the leaderboard shows above the column."""
-    key: Annotated[str, Longest(36)]
+    key: Key = _needed()
     """The key in `scores.json`."""
-    index: int
+    index: Number = _needed()
     """Its place; other columns name it by this number."""
-    sorting: Literal["asc", "desc"] = "desc"
+    sorting: Annotated[Literal["asc", "desc"], Text] = "desc"
     """Whether lower or higher values rank higher."""
-    precision: int = 2
+    precision: Number = 2
     """Decimals shown."""
-    hidden: bool = False
+    hidden: Flag = False
     """Whether only organisers see it."""
-    computation: Literal["avg", "avg_rank", "max", "min", "sum"] | None = None
+    computation: Annotated[Literal["avg", "avg_rank", "max", "min", "sum"], Text] | None = None
     """Where the platform computes the column; then `scores.json` must not hold it. Only newer servers know avg_rank."""
-    computation_indexes: Any | None = None
+    computation_indexes: Any = None
     """Indexes of the columns it is computed from."""
 
     @property
@@ -140,50 +201,49 @@ class Column(Section):
         return tuple(map(int, self.computation_indexes)) if isinstance(self.computation_indexes, list) else ()
 
 
-@dataclass(frozen=True)
+_Rule = Literal["Add", "Add_And_Delete", "Add_And_Delete_Multiple", "Force_Best", "Force_Last", "Force_Latest_Multiple"]
+
+
 class Board(Section):
     """A leaderboard."""
 
-    title: Annotated[str, Longest(64)]
-    key: Annotated[str, Longest(36)]
-    columns: list[Column]
-    hidden: bool = False
-    submission_rule: Literal[
-        "Add", "Add_And_Delete", "Add_And_Delete_Multiple", "Force_Best", "Force_Last", "Force_Latest_Multiple"
-    ] = "Add"
-    primary_index: int = 0
-    index: Any | None = None
+    title: Annotated[str, _longest(64)] = _needed()
+    key: Key = _needed()
+    columns: list[Column] = _needed([])
+    hidden: Flag = False
+    submission_rule: Annotated[_Rule, Text] = "Add"
+    primary_index: Number = 0
+    index: Any = None
 
 
-@dataclass(frozen=True)
 class Keys(Section):
     """The whole file."""
 
-    title: Name
-    image: Any
-    terms: Any
-    pages: list[Page]
-    tasks: Annotated[list[TaskKeys], NOT_EMPTY]
-    phases: Annotated[list[PhaseKeys], NOT_EMPTY]
-    leaderboards: Annotated[list[Board], NOT_EMPTY]
-    version: Any = 2
+    title: Name = _needed()
+    image: Given = _needed()
+    terms: Given = _needed()
+    pages: list[Page] = _needed([])
+    tasks: Annotated[list[TaskKeys], Filled] = _needed([])
+    phases: Annotated[list[PhaseKeys], Filled] = _needed([])
+    leaderboards: Annotated[list[Board], Filled] = _needed([])
+    version: Given = 2
     solutions: list[Solution] | None = None
     description: Description = None
-    docker_image: Annotated[str, Longest(128)] = "codalab/codalab-legacy:py37"
-    queue: Any | None = None
-    registration_auto_approve: bool = False
-    enable_detailed_results: bool = False
-    show_detailed_results_in_submission_panel: bool = True
-    show_detailed_results_in_leaderboard: bool = True
-    auto_run_submissions: bool = True
-    can_participants_make_submissions_public: bool = True
-    make_programs_available: bool = False
-    make_input_data_available: bool = False
-    competition_type: Literal["benchmark", "competition"] = "competition"
+    docker_image: Annotated[str, _longest(128)] = "codalab/codalab-legacy:py37"
+    queue: Any = None
+    registration_auto_approve: Flag = False
+    enable_detailed_results: Flag = False
+    show_detailed_results_in_submission_panel: Flag = True
+    show_detailed_results_in_leaderboard: Flag = True
+    auto_run_submissions: Flag = True
+    can_participants_make_submissions_public: Flag = True
+    make_programs_available: Flag = False
+    make_input_data_available: Flag = False
+    competition_type: Annotated[Literal["benchmark", "competition"], Text] = "competition"
     fact_sheet: dict[str, Any] | None = None
-    reward: Annotated[str | None, Longest(256)] = None
-    contact_email: Annotated[str | None, Longest(256)] = None
-    forum_enabled: bool = True
+    reward: Name | None = None
+    contact_email: Name | None = None
+    forum_enabled: Flag = True
 
     @property
     def columns(self) -> list[Column]:
@@ -194,9 +254,6 @@ class Keys(Section):
     def primary_column(self) -> Column | None:
         """The column that ranks; None if no column has that index."""
         return next((one for one in self.columns if one.index == self.leaderboards[0].primary_index), None)
-
-
-_NO_KEYS = frozenset(one.name for one in fields(Section))
 
 
 @dataclass(frozen=True)
@@ -212,41 +269,28 @@ class Mistake:
     """For an unknown key, the probable one."""
 
 
-def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema, list[Mistake]]:
-    """Check a mapping against the fields of a dataclass.
+def read(schema: type[Schema], entry: object) -> tuple[Schema, list[Mistake]]:
+    """Check a mapping against the fields of a model.
 
     Returns `section`: its values; wrong or missing ones are replaced by the default, None or an empty list.
     Returns `mistakes`: all mistakes, including those in nested sections.
     """
-    mistakes: list[Mistake] = []
-    values: dict[str, Any] = {}
-    hints = {name: hint for name, hint in get_type_hints(schema, include_extras=True).items() if name not in _NO_KEYS}
-    given = entry if isinstance(entry, dict) else {}
     if not isinstance(entry, dict):
-        mistakes.append(Mistake("entry", place, f"expected keys and values; found {shown(entry)}"))
-    for key in (key for key in given if key not in hints):
-        near = get_close_matches(str(key), hints, n=1, cutoff=ALIKE)
-        mistakes.append(Mistake("unknown", (*place, str(key)), shown(key), *near))
-    for one in (one for one in fields(schema) if one.name in hints):
-        name, where = one.name, (*place, one.name)
-        hint, marks = _unwrapped(hints[name])
-        values[name] = [] if _is_list(hint) else None if one.default is MISSING else one.default
-        if name not in given:
-            if one.default is MISSING and isinstance(entry, dict):
-                mistakes.append(Mistake("missing", where, name))
-        elif given[name] is None:
-            if not _takes_null(hint):
-                mistakes.append(Mistake("null", where, "expected a value; found null"))
-            elif not _is_list(hint):
-                values[name] = None
-        elif problem := _problem(given[name], hint, marks):
-            mistakes.append(Mistake("value", where, problem))
-        else:
-            values[name], below = _value(given[name], hint, where)
-            mistakes += below
-            if NOT_EMPTY in marks and not given[name]:
-                mistakes.append(Mistake("empty", where, "is empty"))
-    return schema(**values, place=place, given=given), mistakes
+        return schema(), [Mistake("entry", (), f"expected keys and values; found {shown(entry)}")]
+    mistakes: list[Mistake] = []
+    right = entry
+    while True:
+        try:
+            section = schema.model_validate(right)
+            break
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        mistakes += [_mistake(schema, detail) for detail in details]
+        right = deepcopy(right)
+        for place in sorted((detail["loc"] for detail in details), key=_order, reverse=True):
+            _remove(right, place)
+    mistakes += _placed(section, entry, ())
+    return section, mistakes
 
 
 def load(text: str) -> Keys:
@@ -263,67 +307,50 @@ def is_key(value: object) -> bool:
     return True
 
 
-def shown(value: object) -> str:
-    """Return a value of a bundle as short, printable text."""
-    if isinstance(value, (dict, list)):
-        # Aliases can make a small file an endless value, so its repr is never built.
-        return f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
-    text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+def _mistake(schema: type[Section], detail: Any) -> Mistake:  # noqa: ANN401 - an entry of ValidationError.errors()
+    place, kind, value = tuple(detail["loc"]), detail["type"], detail["input"]
+    if kind == "extra_forbidden":
+        for step in place[:-1]:
+            if isinstance(step, str):
+                hint = schema.model_fields[step].annotation
+                while not (isinstance(hint, type) and issubclass(hint, Section)):
+                    hint = get_args(hint)[0]
+                schema = hint
+        near = get_close_matches(str(place[-1]), schema.model_fields, n=1, cutoff=ALIKE)
+        return Mistake("unknown", place, shown(place[-1]), *near)
+    if kind in ("model_type", "empty"):
+        what = "is empty" if kind == "empty" else f"expected keys and values; found {shown(value)}"
+        return Mistake("empty" if kind == "empty" else "entry", place, what)
+    if value is None:
+        return Mistake("null", place, "expected a value; found null")
+    expected = {"list_type": "a list", "dict_type": "keys and values"}.get(kind)
+    if kind == "literal_error":
+        expected = "one of " + detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
+    return Mistake("value", place, f"expected {expected}; found {shown(value)}" if expected else detail["msg"])
 
 
-def _unwrapped(hint: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type
-    return (get_args(hint)[0], hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
+def _order(place: Place) -> list[tuple[int, str]]:
+    return [(step, "") if isinstance(step, int) else (0, step) for step in place]
 
 
-def _takes_null(hint: Any) -> bool:  # noqa: ANN401 - a type
-    return get_origin(hint) in (Union, UnionType)
-
-
-def _is_list(hint: Any) -> bool:  # noqa: ANN401 - a type
-    hint = get_args(hint)[0] if _takes_null(hint) else hint
-    return get_origin(hint) is list
-
-
-def _value(value: Any, hint: Any, place: Place) -> tuple[Any, list[Mistake]]:  # noqa: ANN401 - any value
-    """Convert a value that fits, and read the sections of a list."""
-    hint = get_args(hint)[0] if _takes_null(hint) else hint
-    if get_origin(hint) is list and is_dataclass(get_args(hint)[0]):
-        read_below = [read(get_args(hint)[0], entry, (*place, at)) for at, entry in enumerate(value)]
-        # An entry that is not a mapping is a mistake, not a section.
-        sections = [section for (section, _), entry in zip(read_below, value, strict=True) if isinstance(entry, dict)]
-        return sections, [one for _, below in read_below for one in below]
-    if hint is bool:
-        return is_on(value), []
-    return (str(value) if hint is str or get_origin(hint) is Literal else value), []
-
-
-def _problem(value: object, hint: Any, marks: tuple[Any, ...]) -> str | None:  # noqa: ANN401 - a type
-    hint = get_args(hint)[0] if _takes_null(hint) else hint
-    kind = get_origin(hint) or hint
-    found = f"found {shown(value)}"
-    if kind is bool and not isinstance(value, bool) and str(value).lower() not in BOOLEAN_WORDS:
-        return f"expected true or false; {found}"
-    if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
-        return f"expected an integer; {found}"
-    if kind is int and not 0 <= value <= LARGEST_INTEGER:  # type: ignore[operator]  # a number, see above
-        return f"expected 0 to {LARGEST_INTEGER}; found {value}"
-    if kind is list and not isinstance(value, list):
-        return f"expected a list; {found}"
-    if kind is dict and not isinstance(value, dict):
-        return f"expected keys and values; {found}"
-    return next(_text_problems(value, hint, marks), None) if kind in (str, Literal) else None
-
-
-def _text_problems(value: object, hint: Any, marks: tuple[Any, ...]) -> Iterator[str]:  # noqa: ANN401 - a type
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        yield f"expected a text; found {shown(value)}"
+def _remove(content: Any, place: Place) -> None:  # noqa: ANN401 - any mapping or list of a file
+    *above, last = place
+    try:
+        for step in above:
+            content = content[step]
+        del content[last]
+    except (LookupError, TypeError):  # removed with a part around it, or in another place with the same alias
         return
-    text = str(value)
-    if not text.strip() and MAY_BE_EMPTY not in marks:
-        yield "expected a text; found an empty one"
-    if any(isinstance(mark, Longest) and len(text) > mark.characters for mark in marks):
-        longest = next(mark.characters for mark in marks if isinstance(mark, Longest))
-        yield f"expected at most {longest} characters; found {len(text)}"
-    if get_origin(hint) is Literal and text not in get_args(hint):
-        yield f"expected one of {', '.join(get_args(hint))}; found {shown(value)}"
+
+
+def _placed(section: Section, given: Mapping[str, Any], place: Place) -> Iterator[Mistake]:
+    """Tell sections where they stand and what they were read from; list the keys that they lack."""
+    section._place, section._given = place, given
+    for name, field in type(section).model_fields.items():
+        value = getattr(section, name)
+        if name not in given and isinstance(field.json_schema_extra, dict):
+            yield Mistake("missing", (*place, name), name)
+        elif isinstance(value, list) and value and isinstance(value[0], Section):
+            raw = ((number, entry) for number, entry in enumerate(given[name]) if isinstance(entry, dict))
+            for below, (number, entry) in zip(value, raw, strict=True):
+                yield from _placed(below, entry, (*place, name, number))
