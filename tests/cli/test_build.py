@@ -20,8 +20,7 @@ from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.cli.main import main
-from bundle_tools.codabench.build import wheels
-from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates
+from bundle_tools.codabench.build import PROGRAMS, PYTHON, point_to_zips, set_image, shift_dates
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from tests import ROOT
@@ -290,13 +289,13 @@ def test_wheels_are_fetched_once_and_packed(
     monkeypatch.setattr(subprocess, "run", pip_that(lambda folder: None, 1))
     assert build(tiny, "--wheels")[0] == 1
     assert "requirements.lock, found none" in capsys.readouterr().err
-    write_files(tiny, {f"{program}/requirements.lock": program for program in wheels.PROGRAMS})
+    write_files(tiny, {f"{program}/requirements.lock": program for program in PROGRAMS})
     assert build(tiny, "--wheels")[0] == 1
     assert "no such package Check the network" in capsys.readouterr().err
     monkeypatch.setattr(subprocess, "run", pip_that(lambda folder: (folder / "a.whl").write_text("x"), 0))
     code, out = build(tiny, "--wheels")
     assert code == 0
-    assert {f"{program}/wheels/a.whl" for program in wheels.PROGRAMS} <= set(names(out))
+    assert {f"{program}/wheels/a.whl" for program in PROGRAMS} <= set(names(out))
     first = out.read_bytes()
     monkeypatch.setattr(subprocess, "run", None)
     assert build(tiny, "--wheels")[1].read_bytes() == first
@@ -305,7 +304,7 @@ def test_wheels_are_fetched_once_and_packed(
 
 def test_the_wheels_are_for_the_python_of_the_image() -> None:
     image = load(ROOT).docker_image
-    assert image.startswith(f"python:{wheels.PYTHON}.")
+    assert image.startswith(f"python:{PYTHON}.")
     assert f"ARG BASE={image}\n" in (ROOT / "docker" / "Dockerfile").read_text()
 
 

@@ -29,10 +29,9 @@ from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules import Rule
 from bundle_tools.codabench.rules.archive import check_folder, check_zip
+from bundle_tools.codabench.rules.board import check_keys, check_leaderboards
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding
-from bundle_tools.codabench.rules.known_keys import check_keys
-from bundle_tools.codabench.rules.settings.leaderboard import check_leaderboards
 from tests import ROOT
 from tests.fewer import keep_clips
 from tests.scoring.pages import assert_complete

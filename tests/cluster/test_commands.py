@@ -13,7 +13,7 @@ import pytest
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
 from bundle_tools.cluster.plan import SECRET, Plan
-from bundle_tools.codabench.build.key import NAME, PROGRAMS
+from bundle_tools.codabench.build import NAME, PROGRAMS
 from tests import ROOT
 from tests.fewer import copy_with
 

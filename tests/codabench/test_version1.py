@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
-from bundle_tools.codabench.build.version1 import rendered_page
+from bundle_tools.codabench.build_version1 import rendered_page
 from bundle_tools.codabench.version1 import as_version2
 from tests import ROOT, warm
 from tests.fewer import copy_with

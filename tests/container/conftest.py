@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.codabench.build.wheels import wheel_entries
+from bundle_tools.codabench.build import wheel_entries
 from tests import ROOT
 
 SCRIPT = Path(__file__).with_name("engine.sh")

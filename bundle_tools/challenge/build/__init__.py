@@ -13,11 +13,16 @@ from pathlib import Path
 from bundle_tools.challenge.build.contents import KIT, TOP_LEVEL, current_pages, downloads, entries
 from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import Entry, write_deterministic, zip_folders
-from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates
-from bundle_tools.codabench.build.key import key_entries
-from bundle_tools.codabench.build.stand_in import EXPECTED_FINDINGS, with_stand_in
-from bundle_tools.codabench.build.version1 import version1_entries
-from bundle_tools.codabench.build.wheels import wheel_entries
+from bundle_tools.codabench.build import (
+    EXPECTED_FINDINGS,
+    key_entries,
+    point_to_zips,
+    set_image,
+    shift_dates,
+    wheel_entries,
+    with_stand_in,
+)
+from bundle_tools.codabench.build_version1 import version1_entries
 from bundle_tools.codabench.rules.findings import Finding
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError

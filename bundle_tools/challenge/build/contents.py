@@ -8,7 +8,7 @@ import yaml
 from bundle_tools.challenge.pages.write import VALUES, pages_of
 from bundle_tools.challenge.reading.tables import read_settings
 from bundle_tools.codabench.archive import Entry
-from bundle_tools.codabench.build.key import NAME as KEY_NAME
+from bundle_tools.codabench.build import NAME as KEY_NAME
 from bundle_tools.codabench.keys import load
 from bundle_tools.codabench.rules.archive import JUNK
 from bundle_tools.codabench.rules.dataset import Dataset

@@ -19,7 +19,7 @@ from bundle_tools.codabench.competition import slug_of
 from bundle_tools.codabench.keys import PhaseKeys, TaskKeys
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.rules.settings.dates import moment
+from bundle_tools.codabench.rules.phases import moment
 
 NEEDS = {"known_causes": "causes", "plausibility": "observations"}
 """Columns that are 0 for everybody unless the settings name this file."""

@@ -24,8 +24,8 @@ from bundle_tools.challenge.rules.codes import finding
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
-from bundle_tools.codabench.rules.programs.sources import LARGEST_SOURCE, TEXTS, Source, read_sources
-from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
+from bundle_tools.codabench.rules.images import LARGEST_SOURCE, TEXTS, Source, read_sources
+from bundle_tools.codabench.rules.texts import MOST_TOLD
 
 MOST_OF_A_KIND = 5
 """Most mistakes of one kind to show: a table in another format has one in each line."""

@@ -14,21 +14,22 @@ from pathlib import Path
 
 from bundle_tools.codabench.archive import UNREADABLE, extract
 from bundle_tools.codabench.rules.archive import check_folder, check_yaml_size, check_zip
+from bundle_tools.codabench.rules.board import (
+    check_board_keys,
+    check_keys,
+    check_leaderboards,
+    check_names,
+    check_quota,
+    sizes_of_folder,
+)
+from bundle_tools.codabench.rules.commands import check_private, check_programs
 from bundle_tools.codabench.rules.dataset import uses_of
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import FAILS_LATER, ORDER, Finding
-from bundle_tools.codabench.rules.known_keys import check_board_keys, check_keys
-from bundle_tools.codabench.rules.programs.commands import check_programs
-from bundle_tools.codabench.rules.programs.images import check_image
-from bundle_tools.codabench.rules.programs.private import check_private
-from bundle_tools.codabench.rules.programs.sources import check_sources
-from bundle_tools.codabench.rules.settings.leaderboard import check_leaderboards
-from bundle_tools.codabench.rules.settings.pages import check_pages
-from bundle_tools.codabench.rules.settings.phases import check_phases
-from bundle_tools.codabench.rules.settings.sizes import check_names, check_quota, sizes_of_folder
-from bundle_tools.codabench.rules.settings.tasks import check_solutions, check_tasks
-from bundle_tools.codabench.rules.settings.top import check_top
-from bundle_tools.codabench.rules.settings.version1 import check_version1
+from bundle_tools.codabench.rules.images import check_image, check_sources
+from bundle_tools.codabench.rules.phases import check_phases, check_solutions, check_tasks
+from bundle_tools.codabench.rules.texts import check_pages, check_top
+from bundle_tools.codabench.rules.version1 import check_version1
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError

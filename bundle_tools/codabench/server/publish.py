@@ -12,7 +12,7 @@ import yaml
 from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.codabench.competition import in_order
 from bundle_tools.codabench.keys import Keys, PhaseKeys, read
-from bundle_tools.codabench.rules.settings.dates import kept
+from bundle_tools.codabench.rules.phases import kept
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, looks
 from bundle_tools.codabench.server.records import PARTS, Address, Competition, moment

@@ -24,10 +24,10 @@ from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules import archive as zips
+from bundle_tools.codabench.rules import board as settings_of_sizes
 from bundle_tools.codabench.rules.archive import check_large
+from bundle_tools.codabench.rules.board import check_quota
 from bundle_tools.codabench.rules.document import read
-from bundle_tools.codabench.rules.settings import sizes as settings_of_sizes
-from bundle_tools.codabench.rules.settings.sizes import check_quota
 from tests.tiny import COMPETITION, FILES, THIRDS, swap, write_files
 
 Content = dict[str, Any]

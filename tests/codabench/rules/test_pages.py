@@ -7,8 +7,7 @@ import pytest
 
 from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import zip_folder
-from bundle_tools.codabench.rules.settings.addresses import linked, loaded
-from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
+from bundle_tools.codabench.rules.texts import MOST_TOLD, linked, loaded
 from tests.tiny import write_files
 
 PAGE = "pages/overview.md"

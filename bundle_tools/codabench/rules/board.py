@@ -1,10 +1,43 @@
-"""Rules about the leaderboard and its columns."""
+"""Rules about keys in general, the leaderboard, and the sizes and names of files."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
-from bundle_tools.codabench.keys import Board, Column
+from bundle_tools.codabench.keys import Board, Column, Mistake
+from bundle_tools.codabench.rules.dataset import uses_of
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.rules.findings import IGNORED, REFUSED, Finding, shown
+from bundle_tools.codabench.rules.findings import CRASHES, IGNORED, REFUSED, Finding, shown
+
+
+def check_keys(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with any key of the file."""
+    yield from _told(draft, draft.mistakes)
+
+
+def check_board_keys(draft: Draft) -> Iterator[Finding]:
+    """Find wrong keys of leaderboards; in a converted file all other keys are Codabench's own."""
+    yield from _told(draft, (one for one in draft.mistakes if one.place[0] == "leaderboards"))
+
+
+def _told(draft: Draft, mistakes: Iterable[Mistake]) -> Iterator[Finding]:
+    for one in mistakes:
+        where, key = draft.at(*one.place), one.place[-1]
+        if one.kind == "unknown":
+            fix = f"Did you mean {one.near!r}?" if one.near else "Delete it."
+            yield Finding("key-unknown", "warning", where, f"The key {one.what} is unknown.", IGNORED, fix)
+        elif one.kind == "missing":
+            yield Finding("key-missing", "error", where, f"The key {one.what!r} is missing.", REFUSED, "Add it.")
+        elif one.kind == "null":
+            fix = "Give a value or leave the key out."
+            yield Finding("key-null", "error", where, f"{key}: {one.what}.", CRASHES, fix)
+        elif one.kind == "value":
+            yield Finding("key-value", "error", where, f"{key}: {one.what}.", REFUSED, "Correct the value.")
+        elif one.kind == "entry":
+            what = f"{one.place[-2]}: {one.what}."
+            yield Finding("entry-type", "error", where, what, CRASHES, "Write keys and values.")
+        else:
+            yield Finding(f"{key}-empty", "error", where, f"{key} {one.what}.", CRASHES, "Add at least one.")
+
 
 DECIMALS_KEPT = 10
 # Servers since spring 2026 know it; older ones refuse the bundle.
@@ -86,3 +119,51 @@ def _check_column(draft: Draft, column: Column, indexes: Collection[int]) -> Ite
     elif column.index in chosen or any(index not in indexes for index in chosen):
         what = "computation_indexes: expected indexes of other columns."
         yield Finding("column-computation", "error", where, what, REFUSED, "Correct the list.")
+
+
+# Codabench keeps the bundle and a copy of every data set made from it; both count against one user.
+QUOTA_BYTES = 15_000_000_000
+LONGEST_NAME = 35
+
+
+def check_names(draft: Draft) -> Iterator[Finding]:
+    """Find names of data sets that Codabench cuts."""
+    for place, value in uses_of(draft):
+        name = PurePosixPath(value).name
+        if len(name) > LONGEST_NAME and draft.inside(value) is not None:
+            what = f"{place[-1]}: the name {shown(name)} has {len(name)} characters."
+            effect = f"Codabench cuts it to {LONGEST_NAME}."
+            yield Finding("path-name", "note", draft.at(*place), what, effect, "Use a shorter name.")
+
+
+def sizes_of_folder(draft: Draft) -> dict[str, int]:
+    """Return the size of every file that a folder's bundle uses: an upper bound of their zipped size."""
+    sizes = {}
+    for value in {value for _, value in uses_of(draft)}:
+        path = draft.inside(value)
+        if path is None or path.resolve() == draft.root.resolve():
+            continue
+        for file in path.rglob("*") if path.is_dir() else [path]:
+            if file.is_file():
+                sizes[file.relative_to(draft.root).as_posix()] = file.stat().st_size
+    return sizes
+
+
+def check_quota(draft: Draft, sizes: Mapping[str, int], where: Path, packed: int | None = None) -> Iterator[Finding]:
+    """Compare the bundle and each use of each data set with a user's quota.
+
+    `sizes`: name relative to the root -> bytes, zipped if known. `packed`: bytes of the bundle's zip; None for a
+    folder, where all sizes are estimates.
+    """
+    uses: list[int] = []
+    for _, value in uses_of(draft):
+        name = str(PurePosixPath(value))
+        folder = f"{name}/"
+        uses.append(sum(size for file, size in sizes.items() if file == name or file.startswith(folder)))
+    total = (sum(sizes.values()) if packed is None else packed) + sum(uses)
+    if total <= QUOTA_BYTES:
+        return
+    what = f"The bundle and its {len(uses)} programs and data sets, each use counted, take {total / 1e9:.1f} GB."
+    effect = f"Codabench refuses uploads beyond a user's quota, by default {QUOTA_BYTES / 1e9:.0f} GB."
+    fix = "Upload large data separately and name their key."
+    yield Finding("zip-quota", "warning" if packed is None else "error", where.name, what, effect, fix)

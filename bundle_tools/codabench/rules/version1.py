@@ -9,8 +9,8 @@ from bundle_tools.codabench.keys import FILES_OF_TASK, Place, is_key
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
-from bundle_tools.codabench.rules.settings.dates import moment
-from bundle_tools.codabench.rules.settings.pages import file_of
+from bundle_tools.codabench.rules.phases import moment
+from bundle_tools.codabench.rules.texts import file_of
 from bundle_tools.codabench.version1 import TERMS, as_version2
 
 DATASETS = (*FILES_OF_TASK, "starting_kit", "public_data")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, shown
 from bundle_tools.codabench.worker import CannotStart
@@ -232,3 +232,25 @@ def _differ(one: str, other: str, role: Role) -> bool:
     except CannotStart:
         return one != other
     return [word.rstrip("/") for word in first] != [word.rstrip("/") for word in second]
+
+
+NAMES = frozenset({".env", ".netrc", ".pypirc", ".git-credentials", "id_rsa", "id_ed25519", "id_ecdsa"})
+KEY = re.compile(rb"-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY-----\r?\n")
+LARGEST_KEY = 100_000
+MOST_TOLD = 5
+
+
+def check_private(draft: Draft) -> Iterator[Finding]:
+    """Find files in programs that look like passwords or private keys."""
+    shows = draft.keys.make_programs_available
+    reader = "Every participant can download it." if shows else "Every organiser and every worker can read it."
+    for value, program in opened(draft, *PROGRAMS).items():
+        found = [
+            name
+            for name in program.names()
+            if PurePosixPath(name).name in NAMES
+            or (program.size(name) <= LARGEST_KEY and KEY.search(program.read(name)))
+        ]
+        for name in found[:MOST_TOLD]:
+            what = f"{value.rstrip('/')}/{name}: looks like passwords or a private key."
+            yield Finding("program-private", "warning", value, what, reader, "Remove it from the folder.")

@@ -1,1 +1,0 @@
-"""Building the zip of any bundle."""

@@ -1,1 +1,0 @@
-"""Rules about programs, their commands, imports and image."""
