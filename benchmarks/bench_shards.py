@@ -27,15 +27,16 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ingestion_program"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from ingest.lanes.asker import Answer, Loaded
+from ingest.shards.coding import built
+from ingest.shards.cuts import cut_by_cost, cut_evenly
+from ingest.shards.sealed import Facts, Writer
+
 from benchmarks import workload
 from bundle_tools.cluster.drive import Driver
 from bundle_tools.cluster.plan import Plan, make
 from bundle_tools.codabench.competition import Task
-from ingest.lanes.asker import Answer, Loaded
 from ingest.model.asking import Told
-from ingest.shards.coding import built
-from ingest.shards.cuts import cut_by_cost, cut_evenly
-from ingest.shards.sealed import Facts, Writer
 
 PRACTICE, MODEL = workload.ROOT / "input_data" / "practice", workload.ROOT / "solutions" / "cue_reader"
 OVERHEAD_LIMIT, TWO_WORKERS_LIMIT, LOSS_LIMIT_S, MEMORY_LIMIT_MB = 1.03, 1 / 1.7, 0.005 * 86_400, 500.0

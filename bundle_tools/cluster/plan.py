@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ingest.shards import STAGES
+from ingest.shards.names import CUT, DONE, PLAN, PLANNED, WORK, identity, shard_key
+
 from bundle_tools.codabench.archive import copy_tree, extract, place
 from bundle_tools.codabench.competition import Task
 from bundle_tools.codabench.worker import CannotStart
@@ -21,8 +24,6 @@ from bundle_tools.codabench.worker.engine import Container, Engine, ProcessEngin
 from bundle_tools.errors import BundleError
 from ingest.clips.table import hash_file
 from ingest.record.seal import KEY_FILE
-from ingest.shards import STAGES
-from ingest.shards.names import CUT, DONE, PLAN, PLANNED, WORK, identity, shard_key
 
 MADE, SECRET = "made.json", "secret.key"
 Shard = tuple[str, int]

@@ -6,10 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from ingest.shards.names import PLAN, WORK
+
 from bundle_tools.cluster.plan import Plan, run_quietly
 from bundle_tools.codabench.archive import copy_tree
 from bundle_tools.errors import BundleError
-from ingest.shards.names import PLAN, WORK
 
 
 class ShardDiffers(BundleError):

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from ingest.shards import __main__ as steps
 
 from bundle_tools.cluster import drive as drive_module
 from bundle_tools.cluster.drive import Driver, Tally
 from bundle_tools.cluster.plan import Plan, make
 from bundle_tools.cluster.shard import ShardDiffers, run_shard
 from bundle_tools.errors import BundleError
-from ingest.shards import __main__ as steps
 from tests.cluster.conftest import MADE, drive, task_of
 from tests.ingestion.conftest import Outcome
 from tests.ingestion.lanes.test_same_bytes import what_counts
