@@ -3,6 +3,7 @@
 import argparse
 import fcntl
 import random
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -116,11 +117,19 @@ def _at_work(out: Path, alive: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise BundleError(f"{out}: another `bundle evaluate` is at work here.") from None
+        _sweep(out)
         alive.touch()
         try:
             yield
         finally:
             alive.unlink(missing_ok=True)
+            _sweep(out)
+
+
+def _sweep(out: Path) -> None:
+    """Remove what killed evaluations have left behind."""
+    for folder in out.glob(".*-*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Driver:
