@@ -110,11 +110,12 @@ class SlurmWorkers(DaskWorkers):
 
     def check(self, *, done: int) -> str:
         """See `LocalWorkers.check`; submit new jobs for those that have ended."""
-        by_name = {str(name): job for name, job in list(self._cluster.workers.items()) if job.job_id}
+        # Only ids: whoever holds one of Dask's jobs when the cluster ends makes it fail.
+        ids = {name: job.job_id for name, job in list(self._cluster.workers.items()) if job.job_id}
         for worker in self._workers:
-            name = str(worker["name"])
-            self._joined |= {job.job_id for key, job in by_name.items() if name == key or name.startswith(f"{key}-")}
-        self._known |= {job.job_id for job in by_name.values()}
+            joined = str(worker["name"])
+            self._joined |= {job for name, job in ids.items() if f"{joined}-".startswith(f"{name}-")}
+        self._known |= set(ids.values())
         queue = self._queue()
         if queue is None:  # Slurm's controller is away; running jobs go on
             return "" if self.slots else "waiting for Slurm to answer"
@@ -125,9 +126,9 @@ class SlurmWorkers(DaskWorkers):
             say(f"{len(ended)} of {self._jobs} jobs ended ({states}); submitting another for each. Logs: {self._logs}")
             self._known -= set(ended)
             self._ended += len(ended)
-            for name, job in list(self._cluster.workers.items()):
+            for name, job in ids.items():
                 # Dask forgets workers that were lost, after some seconds, but waits for ever for those never seen.
-                if job.job_id in ended and job.job_id not in self._joined:
+                if job in ended and job not in self._joined:
                     self._cluster.workers.pop(name, None)
         if self._ended > TRIES * self._jobs:
             raise BundleError(f"{self._ended} jobs ended before one evaluation did. {self._logs} tells why.")
@@ -135,10 +136,10 @@ class SlurmWorkers(DaskWorkers):
         if self.slots or any(reason == "" for reason in queue.values()):
             self._joined_s = time.monotonic()
             return "" if self.slots else "waiting for the workers of jobs that have started"
-        reasons = ", ".join(sorted(set(queue.values()))) or "not in the queue"
+        pending = f"PENDING ({', '.join(sorted(set(queue.values())))})" if queue else "none is in the queue"
         if time.monotonic() - self._joined_s > REFUSED_S and not any(r.startswith(WAITS) for r in queue.values()):
-            raise BundleError(f"no job has started: PENDING ({reasons}). Correct the file of --slurm.")
-        return f"waiting for jobs: PENDING ({reasons})"
+            raise BundleError(f"no job has started: {pending}. Correct the file of --slurm.")
+        return f"waiting for jobs: {pending}"
 
     def _queue(self) -> dict[str, str] | None:
         """Return the reason for which each job in the queue waits, "" for those that run; None without an answer."""
@@ -220,6 +221,8 @@ def _options(path: Path, own: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(options.get("walltime"), str):
         # Without quotes, YAML reads 12:00:00 as 43200, which Slurm takes for minutes; the default is half an hour.
         raise BundleError(f'--slurm {path}: walltime: expected a time in quotes, such as "04:00:00".')
+    if not isinstance(options.get("memory"), str):
+        raise BundleError(f"--slurm {path}: memory: expected that of a job, models included, such as 8GB.")
     options = {"cores": 1, "processes": 1, "security": True, **options, **own}
     options["scheduler_options"] = {"dashboard_address": ":0", **(options.get("scheduler_options") or {})}
     for key in ("cores", "processes"):
