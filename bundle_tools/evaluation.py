@@ -156,8 +156,8 @@ def _hash(path: Path, *, deep: bool = True) -> str:
     if not path.exists():
         raise BundleError(f"{path}: expected a folder or a zip, found nothing there.")
     if path.is_file():
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        with path.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
     look: Callable[[str], Iterator[Path]] = path.rglob if deep else path.glob
     whole = hashlib.sha256()
     for file in sorted(file for file in look("*") if file.is_file() and "__pycache__" not in file.parts):

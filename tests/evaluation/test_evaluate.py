@@ -115,15 +115,16 @@ def test_another_submission_other_programs_or_data_are_no_result_of_this_one(
     phase = competition.phase("practice")
     [task] = phase.tasks
 
-    def key(submission: Path = crashing, image: str | None = None, **parts: Path) -> str:
+    def key(submission: Path = crashing, image: str | None = None, **parts: Any) -> str:  # noqa: ANN401
         return key_of(competition, replace(phase, tasks=(replace(task, **parts),)), submission, image)
 
     keys = [key(), key(image="other:1.0")]
     for part in ("input_data", "reference_data", "ingestion_program", "scoring_program"):
         changed = shutil.copytree(getattr(task, part), tmp_path / part)
-        assert key(**{part: changed}) == keys[0]
+        parts: dict[str, Any] = {part: changed}
+        assert key(**parts) == keys[0]
         (changed / "more.txt").write_text("1")
-        keys.append(key(**{part: changed}))
+        keys.append(key(**parts))
     changed = shutil.copytree(crashing, tmp_path / "submission")
     (changed / "weights.txt").write_text("1")
     keys.append(key(changed))
