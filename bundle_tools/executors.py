@@ -62,7 +62,8 @@ class DaskWorkers:
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - of a package that may be missing
         self._client = client
         # Losses are told in one line each, not with Dask's tracebacks.
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        for name in ("client", "scheduler"):
+            logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
         self.executor: Executor = client.get_executor(pure=False, retries=0)
         self._joined_s = time.monotonic()
 

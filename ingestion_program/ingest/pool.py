@@ -133,7 +133,9 @@ class WorkerPool:
 
     @property
     def refused(self) -> Counter[str]:
-        """How often each system call was refused, by name."""
+        """How often each system call was refused, by name; that of a single model keeps counting."""
+        if self._single:
+            return self._workers[0].model.process.refused
         return sum((worker.model.process.refused for worker in self._workers), Counter[str]())
 
     @property

@@ -345,6 +345,9 @@ def test_there_are_as_many_models_as_there_is_room_for(tmp_path: Path, monkeypat
     monkeypatch.setattr("shutil.disk_usage", lambda _: disk)
     assert capacity.workers_for(None, 512) == 8
     assert capacity.workers_for(4, 512) == 4
+    monkeypatch.setenv(capacity.MODEL_WORKERS, "2")
+    assert (capacity.workers_for(None, 512), capacity.workers_for(1, 512)) == (2, 1)
+    monkeypatch.delenv(capacity.MODEL_WORKERS)
     assert capacity.workers_for(None, 4096) == 3
     limits["memory_mb"] = 9216
     assert capacity.workers_for(None, 3072) == 2

@@ -21,7 +21,7 @@ from bundle_tools.codabench.worker.run import MARKER
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 from bundle_tools.evaluation import Evaluation, answers_of, evaluate, key_of
-from bundle_tools.executors import TRIES, DaskWorkers, LocalWorkers, workers_of
+from bundle_tools.executors import GONE, TRIES, DaskWorkers, LocalWorkers, workers_of
 
 ENDING = """\
 Each submission gets a folder in DIR as `bundle run` makes it. Called again after a stop, it evaluates only those
@@ -172,16 +172,18 @@ class _Driver:
         try:
             result = future.result()
         except CancelledError:
-            raise BundleError("the scheduler has gone away. Nothing is lost: call again to go on.") from None
+            raise BundleError(GONE) from None
+        except BundleError as error:
+            self._problems.append(f"{evaluation.name}: {error}")
         except Exception as error:  # noqa: BLE001 - whatever a worker died of
             self._lost += 1
-            final = isinstance(error, BundleError) or type(error).__name__ == "KilledWorker" or attempt == TRIES
-            if not final:
+            died = type(error).__name__ == "KilledWorker"  # Dask has begun it several times already
+            if attempt < TRIES and not died:
                 say(f"{evaluation.name} is lost, and will be evaluated again: {error}")
                 self._submit(evaluation, attempt + 1)
                 return
-            lost = "" if isinstance(error, BundleError) else f"was lost {TRIES} times, at last: "
-            self._problems.append(f"{evaluation.name}: {lost}{error}")
+            reason = "its workers died; were time and memory enough?" if died else str(error)
+            self._problems.append(f"{evaluation.name}: was lost {TRIES} times, at last: {reason}")
         else:
             self._took_s += result["took_s"]
             self._problems += result["problems"]
