@@ -101,9 +101,9 @@ def fork_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     def stream(arguments: list[str], log: Path, **options: Any) -> Outcome:  # noqa: ANN401 - those of the real one
         if arguments[0] != sys.executable:  # a container
             return really(arguments, log, **options)
-        known = {"cwd": options["cwd"], "environment": options["environment"], "told": options["stdin"]}
-        script = arguments[1] if arguments[1] == "-m" else options["cwd"] / arguments[1]
-        ended = warm.run(script, arguments[2:], **known)
+        ended = warm.run(
+            options["cwd"] / arguments[1], arguments[2:], cwd=options["cwd"], environment=options["environment"]
+        )
         log.parent.mkdir(parents=True, exist_ok=True)
         log.with_name(f"{log.name}_stdout.txt").write_text(ended.printed, "utf-8")
         log.with_name(f"{log.name}_stderr.txt").touch()

@@ -88,23 +88,20 @@ def start(
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
     bare_root: bool = False,
-    told: str | None = None,
 ) -> Running:
     """Start a script.
 
-    `script`: a Python file, whose folder comes first on `sys.path`, as for `python3 FILE`. Or `-m`: then the first
-    argument names a module of the folder in which it runs.
+    `script`: a Python file, whose folder comes first on `sys.path`, as for `python3 FILE`.
     `arguments`: the rest of `sys.argv`.
     `cwd`: where it runs; here without it.
     `environment`: all its variables; those of this process without it.
     `bare_root`: whether a root loses all capabilities, as in the platform's containers.
-    `told`: a line for its standard input, which then stays open; without it, there is none.
     """
     folder = tempfile.TemporaryDirectory(prefix="warm-")
     variables = dict(os.environ if environment is None else environment)
     words = [str(word) for word in (script, *arguments)]
     bare = bare_root and os.geteuid() == 0
-    place = (words, str(cwd or Path.cwd()), variables, folder.name, _templates().name, bare, told)
+    place = (words, str(cwd or Path.cwd()), variables, folder.name, _templates().name, bare)
     process = _server().Process(target=_become, args=place)
     (Path(folder.name) / "printed").touch()
     with _ONE_AT_A_TIME:
@@ -119,10 +116,9 @@ def run(
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
     bare_root: bool = False,
-    told: str | None = None,
 ) -> Ended:
     """Run a script to its end; the parameters are those of `start`."""
-    return start(script, arguments, cwd=cwd, environment=environment, bare_root=bare_root, told=told).wait()
+    return start(script, arguments, cwd=cwd, environment=environment, bare_root=bare_root).wait()
 
 
 @cache
@@ -146,7 +142,6 @@ def _become(
     folder: str,
     templates: str,
     bare_root: bool,
-    told: str | None,
 ) -> None:
     """Be the script, in the forked process; never returns."""
     from tests import compiled  # noqa: PLC0415 - not where `start` is called
@@ -159,12 +154,7 @@ def _become(
     for stream in (1, 2):
         os.dup2(printed, stream)
     os.closerange(3, 256)
-    if told is None:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    else:
-        end, kept = os.pipe()  # it holds both open
-        os.write(kept, f"{told}\n".encode())
-        os.dup2(end, 0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - multiprocessing had closed it
     resource_tracker._resource_tracker._fd = None  # type: ignore[attr-defined]  # a script's own pools start another
     os.chdir(cwd)
@@ -173,17 +163,12 @@ def _become(
     tempfile.tempdir = None
     if bare_root:
         _drop_capabilities()
-    is_module = words[0] == "-m"
-    sys.argv[:] = words[is_module:]
+    sys.argv[:] = words
     # As in a new interpreter: nothing of the repository is on the path but the script's folder.
-    top = cwd if is_module else str(Path(words[0]).resolve().parent)
-    sys.path[:] = [top, *(p for p in sys.path if p.startswith(_INTERPRETER))]
+    sys.path[:] = [str(Path(words[0]).resolve().parent), *(p for p in sys.path if p.startswith(_INTERPRETER))]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        if is_module:
-            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(words[0], run_name="__main__")
+        runpy.run_path(words[0], run_name="__main__")
         code = 0
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)

@@ -21,7 +21,6 @@ Write a submission
 
 Evaluate on many cores or machines
   evaluate SUBMISSION ... --out DIR [--workers N]  all of them, with the results of run; goes on where it stopped
-  shard plan | run | key                           the same step by step, for any engine that can call a command
 
 Make a challenge
   data from-folder --clips DIR --labels FILE --out DIR   a whole bundle of your own clips and labels
@@ -57,7 +56,7 @@ COMMANDS = {
     "server": "server",
     **{
         name: f"runs.{name}"
-        for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury", "evaluate", "shard")
+        for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury", "evaluate")
     },
 }
 """Name of a command -> its module. Only the requested command's module is imported."""

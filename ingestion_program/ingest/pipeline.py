@@ -4,9 +4,10 @@ import sys
 import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from ingest import DEFAULTS, VERSION
+from ingest.capacity import has_gpu, workers_for
 from ingest.clips.footage import Footage, read_footage
 from ingest.clock import Clock
 from ingest.confined.guard import end_descendants, harden_process
@@ -14,13 +15,10 @@ from ingest.confined.processor import Meter, blame
 from ingest.confined.siblings import Siblings
 from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
-from ingest.lanes.asker import Asker
-from ingest.lanes.lane import Lane
-from ingest.lanes.pool import Lanes
-from ingest.lanes.room import has_gpu, workers_for
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.model.process import ModelProcess
+from ingest.pool import WorkerPool
 from ingest.record.feedback import Feedback
 from ingest.record.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
 from ingest.record.results import Results
@@ -33,9 +31,7 @@ from ingest.runner import Runner
 from ingest.settings import Task, read_task
 from ingest.submission.checks import Fingerprint, check_submission, fingerprint
 from ingest.submission.credits import Credit, read_credits
-
-if TYPE_CHECKING:
-    from ingest.shards.replay import Replay
+from ingest.workers import ModelWorker
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"
@@ -66,8 +62,6 @@ class _Run:
     key: bytes | None = None
     footage: Footage = field(default_factory=lambda: Footage([], {}, {}, {}))
     results: Results | None = None
-    replay: "Replay | None" = None
-    """Answers of shards, in place of a model."""
 
     @property
     def hidden(self) -> bool:
@@ -77,7 +71,7 @@ class _Run:
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
         elapsed_s = self.clock.elapsed_s()
-        used = self.replay.used if self.replay else self.meter.read(elapsed_s, self.stats.waited_s)
+        used = self.meter.read(elapsed_s, self.stats.waited_s)
         timeouts = any(code == "timeout" for code, _ in self.stats.clip_problems)
         self.stats.problems = blame(self.stats.problems, used, elapsed_s, timeouts=timeouts)
         self.stats.summarise(self.log)
@@ -88,8 +82,6 @@ class _Run:
         self.room.close()
         settings = self.input_data / SETTINGS
         record = run_record(self.stats, self.clock, self.task, settings, self.fingerprint, self.credits, used)
-        if self.replay is not None:
-            record["shards"] = self.replay.record()
         write_run(self.folder, record)
         write_manifest(self.folder, self.key)
         publish(self.folder, self.output)
@@ -123,7 +115,6 @@ def run(
     submission: Path,
     packages: Path | None,
     clock: Clock,
-    replay: "Replay | None" = None,
 ) -> int:
     """Run ingestion and return its exit code.
 
@@ -141,8 +132,6 @@ def run(
         Where the program's packages were installed for this run; None if the image has them.
     clock
         Started with the program: installing packages counts towards the same budget.
-    replay
-        Answers of shards, in place of a model. While some are missing, nothing is recorded.
 
     Raises
     ------
@@ -151,7 +140,7 @@ def run(
     """
     harden_process()
     folder = open_private(output)
-    this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder), replay=replay)
+    this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder))
     this.log.line(f"version {VERSION}, program in {program}")
     watchdog = Watchdog(this.flush_partial_run)
     try:
@@ -163,8 +152,7 @@ def run(
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
         this.stats.end("organiser_error", [_unexpected(error, output, hidden=this.hidden)])
     watchdog.disarm()
-    if replay is None or replay.finished:
-        this.seal()
+    this.seal()
     return EXIT_CODES[this.stats.status]
 
 
@@ -172,10 +160,9 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     task = this.task = read_task(this.input_data / SETTINGS)
     this.clock.set_limit(task.limits.time_limit_s)
     this.stats.hidden = this.hidden
-    if this.replay is None:
-        watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
+    watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
-    this.footage = (this.replay.read_footage if this.replay else read_footage)(this.input_data, task)
+    this.footage = read_footage(this.input_data, task)
     this.stats.total = len(this.footage.clips)
     problems = check_submission(submission, task.limits, results=task.results)
     this.fingerprint = fingerprint(submission)
@@ -185,42 +172,41 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.credits, doubts = read_credits(submission)
     this.stats.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
-    results = this.results = Results(this.folder, task.targets, at_once=this.replay is None)
-    asker: Asker
+    results = this.results = Results(this.folder, task.targets)
     if not task.results or (submission / "model.py").is_file():
-        asker = this.replay or _models(this, task, submission, packages)
+        pool = _models(this, task, submission, packages)
     else:
         this.stats.results = True
         listed = None if task.aliases_file is None else this.input_data / task.aliases_file
         names = older_names(listed, [clip.clip_id for clip in this.footage.clips])
         reader = ResultsReader(submission, packages, task, names)
-        asker = Lane(reader, task, this.clock, hidden=this.hidden)
-    runner = Runner(task, asker, results, this.clock, this.log, this.stats, feedback)
+        pool = WorkerPool([ModelWorker(reader, task, this.clock, hidden=this.hidden)], task.limits)
+    runner = Runner(task, pool, results, this.clock, this.log, this.stats, feedback)
     runner.run(this.footage, Draws(this.key, task.seed))
-    said = asker.output()
+    said = pool.output()
     if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 
 
-def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> Asker:
-    """Return what asks the submission's model: one process, or as many as there is room for."""
+def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> WorkerPool:
+    """Return the workers that run the submission's model: one, or as many as there is room for."""
     workers = min(workers_for(task.limits.workers, task.limits.memory_mb), max(1, len(this.footage.clips)))
     if task.environment == "gpu" and not has_gpu():
         found, fix = "no GPU", "use a queue whose workers have one; at home, a model that needs one fails"
         gpu = Problem("gpu_missing", "run", "this machine", found, "a GPU", fix, severity="warning", fault="organiser")
         this.stats.warn([gpu], this.log)
     siblings = Siblings(workers)
-    lanes = [
-        Lane(
+    pool = [
+        ModelWorker(
             ModelProcess(submission, packages, task.limits, task.isolation, siblings),
             task,
             this.clock,
             hidden=this.hidden,
-            beside=workers > 1,
+            alone=workers == 1,
         )
         for _ in range(workers)
     ]
-    return lanes[0] if workers == 1 else Lanes(lanes, task.limits)
+    return WorkerPool(pool, task.limits)
 
 
 def _unexpected(error: Exception, output: Path, *, hidden: bool) -> Problem:

@@ -10,13 +10,13 @@ from dataclasses import replace
 from ingest.clips.footage import Footage
 from ingest.clock import Clock, minutes
 from ingest.errors import IngestionError, Problem
-from ingest.lanes.asker import Answer, Asker, Asking, Pass, Work
 from ingest.log import Log, Progress
 from ingest.media.altered.draws import Draws
 from ingest.media.clip import ClipSource
 from ingest.model.asking import Told
 from ingest.model.evidence import CueClaim
 from ingest.model.process import LoadFailed
+from ingest.pool import WorkerPool
 from ingest.probes.edits import claims_of
 from ingest.probes.run import ProbePass
 from ingest.record.feedback import Feedback
@@ -24,6 +24,7 @@ from ingest.record.receipt import Determinism, choose
 from ingest.record.results import REPEATS, Results
 from ingest.record.stats import ClipStatus, RunStats
 from ingest.settings import Task
+from ingest.workers import Answer, ClipTask, PassLimits, Query
 
 FORECAST_AFTER = 5
 
@@ -34,7 +35,7 @@ class Runner:
     def __init__(
         self,
         task: Task,
-        asker: Asker,
+        pool: WorkerPool,
         results: Results,
         clock: Clock,
         log: Log,
@@ -42,7 +43,7 @@ class Runner:
         feedback: Feedback,
     ) -> None:
         self._task = task
-        self._asker = asker
+        self._pool = pool
         self._results = results
         self._clock = clock
         self._log = log
@@ -54,38 +55,38 @@ class Runner:
     def run(self, footage: Footage, draws: Draws) -> None:
         """Predict and explain every clip while the time budget lasts."""
         clips = footage.clips
-        if self._asker.runs_code:
+        if self._pool.runs_code:
             self._results.begin(REPEATS)
         try:
-            loaded = self._asker.start(clips)
-            self._tally.begin(self._asker)
+            loaded = self._pool.start(clips)
+            self._tally.begin(self._pool)
             self._tally.load_s = loaded.load_s
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
-            self._log.line(f"isolation: {self._asker.held}")
+            self._log.line(f"isolation: {self._pool.isolation}")
             self._log.line(f"{loaded.what} in {loaded.load_s:.1f} s; {len(clips)} clips, {budget}")
             if loaded.warm_up_s is not None:
                 self._log.line(f"warm-up: {loaded.warm_up_s:.1f} s, not counted for any clip")
             self._run_clips(clips)
             self._tally.judge()
             self._tally.compare(list(self._answers.values()))
-            if self._asker.runs_code:
+            if self._pool.runs_code:
                 self._look_again(footage, draws)
-            self._tally.warn(list(map(self._feedback.tell, self._asker.remarks())), self._log)
+            self._tally.warn(list(map(self._feedback.tell, self._pool.remarks())), self._log)
         except LoadFailed as failure:
             self._tally.end("invalid", [self._feedback.tell(failure.problem)])
         finally:
-            self._asker.stop()
-            self._tally.restarts = self._asker.restarts
-            self._tally.note(self._asker, self._feedback)
+            self._pool.stop()
+            self._tally.restarts = self._pool.restarts
+            self._tally.note(self._pool, self._feedback)
 
     def _run_clips(self, clips: list[ClipSource]) -> None:
         started_s = self._clock.elapsed_s()
         progress = Progress(self._log, self._clock, "first pass", "clips", len(clips))
-        works = (Work(clip.clip_id, (Asking(clip, self._asker.explains),)) for clip in clips)
-        how = Pass(counts=True, call_s=self._task.limits.call_s, spare_s=0.0)
+        tasks = (ClipTask(clip.clip_id, (Query(clip, self._pool.explains),)) for clip in clips)
+        limits = PassLimits(counts=True, call_s=self._task.limits.call_s, spare_s=0.0)
         left = {clip.clip_id: clip for clip in clips}
-        for done, (work, _, answer) in enumerate(self._asker.ask(works, how), 1):
-            self._take(left.pop(work.clip_id), answer)
+        for done, (task, _, answer) in enumerate(self._pool.ask(tasks, limits), 1):
+            self._take(left.pop(task.clip_id), answer)
             progress.tell(done)
             if done == FORECAST_AFTER:
                 self._forecast(done, len(clips), (self._clock.elapsed_s() - started_s) / done)
@@ -101,10 +102,10 @@ class Runner:
     def _leave(self, clips: list[ClipSource]) -> None:
         """Record the clips that were not reached."""
         found, expected = "the time budget used up", "all clips inside the budget"
-        reason = Problem("time_budget", "run", "the remaining clips", found, expected, self._asker.faster)
+        reason = Problem("time_budget", "run", "the remaining clips", found, expected, self._pool.faster)
         status: ClipStatus = "not_reached"
-        if self._asker.stopped_by is not None:
-            reason, status = self._feedback.tell(self._asker.stopped_by), "failed"
+        if self._pool.stopped_by is not None:
+            reason, status = self._feedback.tell(self._pool.stopped_by), "failed"
         self._tally.end("partial", [reason])
         for clip in clips:
             self._record(clip, status, {}, ())
@@ -134,14 +135,14 @@ class Runner:
             self._tally.warn([self._feedback.tell(problem) for problem in probes.problems()], self._log)
 
     def _in_a_fresh_process(self, clips: list[ClipSource], probes: ProbePass | None) -> None:
-        if not self._asker.has_time_to_start():
+        if not self._pool.has_time_to_start():
             return
-        loaded = self._asker.start_afresh()
+        loaded = self._pool.start_afresh()
         self._ask_again(clips, loaded=loaded)
         if loaded and probes is not None:
-            probes.run(self._asker, self._clock, self._log)
-            if probes.repeats and self._asker.has_time_to_start():
-                probes.ask_again(self._asker, self._log, loaded=self._asker.start_afresh(alone=True))
+            probes.run(self._pool, self._clock, self._log)
+            if probes.repeats and self._pool.has_time_to_start():
+                probes.ask_again(self._pool, self._log, loaded=self._pool.start_afresh(alone=True))
 
     def _ask_again(self, clips: list[ClipSource], *, loaded: bool) -> None:
         """Ask about some clips as in the first pass, until time runs out or the model dies.
@@ -150,18 +151,18 @@ class Runner:
         """
         determinism = Determinism()
         left = choose([clip for clip in clips if clip.clip_id in self._answers], self._task.seed)
-        works = [Work(clip.clip_id, (Asking(clip, self._asker.explains),)) for clip in left if loaded]
-        how = Pass(counts=False, call_s=self._task.limits.call_s, spare_s=self._task.limits.load_s)
+        tasks = [ClipTask(clip.clip_id, (Query(clip, self._pool.explains),)) for clip in left if loaded]
+        limits = PassLimits(counts=False, call_s=self._task.limits.call_s, spare_s=self._task.limits.load_s)
         gone = not loaded
-        for work, _, answer in self._asker.ask(works, how) if loaded else ():
+        for task, _, answer in self._pool.ask(tasks, limits) if loaded else ():
             left.pop(0)
-            self._results.add_repeat(work.clip_id, answer.prediction, answer.explanation)
+            self._results.add_repeat(task.clip_id, answer.prediction, answer.explanation)
             if not answer.unreadable:
-                determinism.add(self._answers[work.clip_id], answer.prediction)
-            gone = answer.died
+                determinism.add(self._answers[task.clip_id], answer.prediction)
+            gone = answer.crashed
             if gone:
                 break
-        for clip in left if gone or self._asker.stopped_by else ():
+        for clip in left if gone or self._pool.stopped_by else ():
             self._results.add_repeat(clip.clip_id, None, None)
         if determinism.clips:
             self._tally.determinism = determinism

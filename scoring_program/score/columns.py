@@ -197,7 +197,7 @@ _OTHERS = (
     Column(
         "duration_s",
         "Run time (s)",
-        "Duration of the whole run; in shards, the model's seconds.",
+        "Duration of the whole run.",
         lambda measured: measured.duration_s,
         direction="asc",
         maximum=None,

@@ -92,8 +92,8 @@ def check_what_scoring_says(stage: Stage, honest: Outcome, scored: Scored, *, pl
 # Module, function, which call: ingestion ends just before it.
 PLACES = {
     "before the output is emptied": ("start", "empty_folder", 1),
-    "before the first clip": ("lanes.lane", "ask_prediction", 1),
-    "between prediction and explanation": ("lanes.lane", "ask_explanation", 2),
+    "before the first clip": ("workers", "ask_prediction", 1),
+    "between prediction and explanation": ("workers", "ask_explanation", 2),
     "before the third prediction is written": ("record.results", "_csv_line", 4),
     "before a clip is closed": ("record.results", "_json_line", 4),
     "before run.json": ("pipeline", "write_run", 1),

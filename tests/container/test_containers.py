@@ -11,7 +11,6 @@ import pytest
 
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
-from bundle_tools.cluster.plan import Plan
 from tests import ROOT
 from tests.fewer import copy_with
 from tests.guides import fork_programs
@@ -63,23 +62,29 @@ def test_an_evaluation_in_containers_leaves_the_bytes_of_a_run(image: str, bundl
         assert (merged / name).read_bytes() == (one / name).read_bytes()
 
 
-def test_a_shards_container_is_named_and_ends_with_its_starter(image: str, bundle: Path, tmp_path: Path) -> None:
+def test_an_evaluations_container_ends_with_its_driver(image: str, bundle: Path, tmp_path: Path) -> None:
     (tmp_path / "hangs").mkdir()
     (tmp_path / "hangs" / "model.py").write_text("import time\ntime.sleep(1000)")
-    words = ["plan", str(tmp_path / "hangs"), "--out", str(tmp_path / "plan"), "--bundle", str(bundle)]
-    assert main(["shard", *words, "--phase", "final", "--engine", "docker", "--image", image]) == 0
-    name = f"bundle-{Plan(tmp_path / 'plan').name}-first-0-"
+    words = ["evaluate", str(tmp_path / "hangs"), "--out", str(tmp_path / "all"), "--bundle", str(bundle)]
+    words += ["--phase", "final", "--engine", "docker", "--image", image]
 
     def containers() -> str:
-        call = ["docker", "ps", "--all", "--quiet", "--filter", f"name={name}", "--filter", "status=running"]
+        call = [
+            "docker",
+            "ps",
+            "--quiet",
+            "--filter",
+            "name=bundle-prediction_ingestion-",
+            "--filter",
+            "status=running",
+        ]
         return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()
 
-    command = [sys.executable, "-m", "bundle_tools.cli.main", "shard", "run", str(tmp_path / "plan"), "first", "0"]
-    starter = subprocess.Popen(command)
+    driver = subprocess.Popen([sys.executable, "-m", "bundle_tools.cli.main", *words], cwd=ROOT)
     while not containers():
         time.sleep(0.1)
-    starter.kill()
-    starter.wait()
+    driver.kill()
+    driver.wait()
     while containers():
         time.sleep(0.1)
 

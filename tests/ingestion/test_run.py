@@ -15,7 +15,7 @@ import cv2
 import psutil
 import pytest
 
-from ingest.lanes.room import has_gpu
+from ingest.capacity import has_gpu
 from tests import mostly_slow, there
 from tests.ingestion.clips import write_clip
 from tests.ingestion.conftest import (

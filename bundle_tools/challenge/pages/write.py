@@ -59,7 +59,7 @@ class Page:
     @property
     def is_edited(self) -> bool:
         """Whether somebody has edited it by hand."""
-        return self.before is not None and digest(self.before) != self.digests[0]
+        return self.before is not None and digest(self.before) not in self.digests
 
     @property
     def is_stale(self) -> bool:

@@ -55,10 +55,6 @@ class Command:
     """Stem of its two log files, as the platform names them: "prediction_ingestion", "prediction" or "scoring"."""
     arguments: list[str]
     """The split command, with the paths inside."""
-    stdin: str | None = None
-    """A line for its standard input, which then stays open as long as its starter lives; None for no input."""
-    quiet: bool = False
-    """Whether its output is only kept, not shown."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,6 @@ def run(
     try:
         return stream(
             arguments, logs / command.name, stop=end_tree, timeout_s=timeout_s, cwd=program, environment=environment,
-            stdin=command.stdin, quiet=command.quiet,
         )  # fmt: skip
     except OSError as error:
         raise CannotStart(f"cannot start {arguments[0]!r}: {error}") from error
@@ -194,8 +189,6 @@ def docker_command(command: Command, mounts: Mounts, docker: Docker, name: str) 
         flags += ["--network", "none"]
     if docker.gpus is not None:
         flags += ["--gpus", docker.gpus]
-    if command.stdin is not None:
-        flags.append("--interactive")
     for variable, value in ENVIRONMENT.items():
         flags += ["-e", f"{variable}={value}"]
     for inside, outside in mounts.items():
@@ -220,7 +213,6 @@ def _run_in_container(command: Command, mounts: Mounts, logs: Path, docker: Dock
     try:
         outcome = stream(
             docker_command(command, mounts, docker, name), logs / command.name, stop=remove, timeout_s=timeout_s,
-            stdin=command.stdin, quiet=command.quiet,
         )  # fmt: skip
         if outcome.killed:
             return outcome
@@ -239,13 +231,6 @@ def open_to_all(folder: Path) -> None:
         if not path.is_symlink():
             with suppress(PermissionError):
                 path.chmod(0o777 if path.is_dir() else 0o666)
-
-
-def sweep(name: str) -> None:
-    """Remove what an earlier program left of containers whose name begins like this."""
-    left = _docker("ps", "--all", "--quiet", "--filter", f"name=^/?bundle-{name}").stdout.split()
-    if left:
-        _docker("rm", "--force", *left)
 
 
 def _exit_code(name: str, stderr: Path) -> int:
@@ -276,13 +261,11 @@ def stream(
     timeout_s: float | None = None,
     cwd: Path | None = None,
     environment: dict[str, str] | None = None,
-    stdin: str | None = None,
-    quiet: bool = False,
 ) -> Outcome:
     """Run a command to its end, and keep its output in `<log>_stdout.txt` and `<log>_stderr.txt`.
 
     `stop`: ends the processes of the command, given its process id; called at the time limit or on an interruption.
-    `stdin`, `quiet`: see `Command`. Raises OSError when the command cannot be started.
+    Raises OSError when the command cannot be started.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
@@ -290,16 +273,12 @@ def stream(
         arguments,
         cwd=cwd,
         env=environment,
-        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    if stdin is not None and process.stdin is not None:
-        with suppress(OSError):  # it has ended already
-            process.stdin.write(f"{stdin}\n".encode())
-            process.stdin.flush()
-    screen = None if quiet else Screen()
+    screen = Screen()
     pumps = [
         threading.Thread(target=_pump, args=(pipe, log.with_name(f"{log.name}_{name}.txt"), ours, screen), daemon=True)
         for name, pipe, ours in (("stdout", process.stdout, sys.stdout), ("stderr", process.stderr, sys.stderr))
@@ -321,20 +300,16 @@ def stream(
         process.kill()
         exit_code = process.wait()
     elapsed_s = time.monotonic() - started
-    if process.stdin is not None:
-        with suppress(OSError):
-            process.stdin.close()
     for pump in pumps:
         # A process that the program left behind may hold the pipe open forever.
         pump.join(GRACE_S)
     return Outcome(exit_code, elapsed_s, killed)
 
 
-def _pump(pipe: IO[bytes], log: Path, stream: TextIO, screen: Screen | None) -> None:
+def _pump(pipe: IO[bytes], log: Path, stream: TextIO, screen: Screen) -> None:
     with log.open("wb") as file:
         while line := pipe.readline(LINE_BYTES):
             file.write(line)
             file.flush()
             # A closed screen must not stop the reading, or the program would wait forever.
-            if screen is not None:
-                screen.show(line.decode("utf-8", "replace"), stream)
+            screen.show(line.decode("utf-8", "replace"), stream)

@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from bundle_tools.codabench.archive import UNREADABLE, zip_folder
@@ -17,8 +16,6 @@ from bundle_tools.errors import BundleError
 
 MARKER = ".bundle-run"
 """A folder with this file was made by `bundle run` and may be replaced by it."""
-Predict = Callable[[Job, Task, Path], None]
-"""Fills the output of a job with the predictions of a submission's zip; see `jobs.predict`."""
 JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "__pycache__"})
 
 
@@ -30,13 +27,12 @@ def run_submission(
     docker: Docker | None,
     limit: Limit,
     given_data: Path | None = None,
-    predict: Predict = jobs.predict,
 ) -> list[tuple[str, Verdict]]:
     """Run both jobs of every task, and leave `ingestion_output/`, `scoring_output/` and `logs/` in `out`.
 
     A phase with several tasks gets a folder with these for each. `docker`: what runs the containers; None for
     processes. `limit`: time of each job. `given_data`: the worker's own data, for `/app/data`; None gives an empty
-    folder. `predict`: what fills the output of the first job.
+    folder.
     Returns the name of each task, and the submission's verdict there. Raises BundleError when nothing can be run here.
     """
     if not submission.is_dir() and not submission.is_file():
@@ -68,7 +64,7 @@ def run_submission(
                 Job(work / str(number) / name, results / "logs", data, docker, limit, []) for name in ("1", "2")
             )
             first.notes = second.notes = [*notes]
-            verdict = _run_task(competition, task, packed, results, first, second, predict, computed=len(slugs) == 1)
+            verdict = _run_task(competition, task, packed, results, first, second, computed=len(slugs) == 1)
             verdicts.append((task.name, verdict))
         return verdicts
 
@@ -80,7 +76,6 @@ def _run_task(
     out: Path,
     first: Job,
     second: Job,
-    predict: Predict,
     *,
     computed: bool,
 ) -> Verdict:
@@ -90,7 +85,7 @@ def _run_task(
     try:
         say("Ingestion" if task.ingestion_program is not None else "No ingestion program: a submission of results")
         try:
-            predict(first, task, submission)
+            jobs.predict(first, task, submission)
         finally:
             first.output = Path(shutil.move(first.output, out / "ingestion_output"))
         warn_over_limit("ingestion", first)

@@ -95,7 +95,7 @@ def plan_calls(
     return plan
 
 
-def askings(calls: Iterable[Call]) -> list[list[Call]]:
+def group_calls(calls: Iterable[Call]) -> list[list[Call]]:
     """Group the calls of one clip that show the same, as a quiet second and the original: one answer serves all."""
     gathered: dict[object, list[Call]] = {}
     for call in calls:
@@ -116,7 +116,7 @@ def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call
     count = min(MOST, max(FEWEST, math.ceil(SHARE * sum(map(len, plan.values())))))
     chosen: list[Call] = []
     for clip_id in draws.order(plan, "repeats"):
-        later = [calls[0] for calls in askings(plan[clip_id])[1:] if calls[0] in answered]
+        later = [calls[0] for calls in group_calls(plan[clip_id])[1:] if calls[0] in answered]
         edits = [call for call in later if call.kind == "cue"]
         if later and len(chosen) < count:
             chosen.append(draws.choice(later if len(chosen) % 2 else edits or later, "repeat", clip_id))

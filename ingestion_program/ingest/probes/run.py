@@ -8,33 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.clips.footage import check_unchanged
 from ingest.errors import Problem
-from ingest.lanes.asker import Asking, Pass, Work
 from ingest.log import Progress
 from ingest.media.video import UnreadableClip, read_facts
 from ingest.model.evidence import seconds_of
 from ingest.probes.edits import choose_edits
-from ingest.probes.plan import askings, choose_repeats, plan_calls
+from ingest.probes.plan import choose_repeats, group_calls, plan_calls
 from ingest.probes.stage import Stage
 from ingest.record.codes import CODES
 from ingest.record.receipt import Determinism
 from ingest.record.results import PROBES
 from ingest.record.stats import ProbeCount
+from ingest.workers import ClipTask, PassLimits, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ingest.clips.footage import Footage
     from ingest.clock import Clock
-    from ingest.lanes.asker import Answer, Asker
     from ingest.log import Log
     from ingest.media.altered.draws import Draws
     from ingest.media.clip import ClipSource
     from ingest.model.asking import Told
     from ingest.model.evidence import CueClaim
+    from ingest.pool import WorkerPool
     from ingest.probes.plan import Call
     from ingest.record.results import Results
     from ingest.record.stats import RunStats
     from ingest.settings import Task
+    from ingest.workers import Answer
 
 NAMED_CAUSES = 3
 """Most causes of invalid answers that a message names."""
@@ -83,21 +84,21 @@ class ProbePass:
         self._gone: Problem | None = None  # why the model could not be restarted
         results.begin(PROBES)
 
-    def run(self, asker: Asker, clock: Clock, log: Log) -> None:
+    def run(self, pool: WorkerPool, clock: Clock, log: Log) -> None:
         """Make the calls until all are made, time runs out or the model cannot be restarted."""
         started = clock.elapsed_s()
         progress = Progress(log, clock, "second pass", "calls on altered copies", self._count.planned)
-        how = Pass(counts=False, call_s=self._limits.call_s, spare_s=self._limits.load_s)
-        for work, place, answer in asker.ask(self._works(self._plan), how):
+        limits = PassLimits(counts=False, call_s=self._limits.call_s, spare_s=self._limits.load_s)
+        for task, index, answer in pool.ask(self._tasks(self._plan), limits):
             for problem in answer.problems:
                 if problem.severity == "error":
                     self._failures[problem.code] += 1
                     self._first_failures.setdefault(problem.code, problem)
-            for call in askings(self._plan[work.clip_id])[place]:
+            for call in group_calls(self._plan[task.clip_id])[index]:
                 self._record(call, answer)
             self._count.duration_s = clock.elapsed_s() - started
             progress.tell(self._count.asked)
-        self._gone = asker.stopped_by
+        self._gone = pool.stopped_by
 
     @property
     def repeats(self) -> list[Call]:
@@ -106,7 +107,7 @@ class ProbePass:
             return []
         return choose_repeats(self._plan, self._answers, self._draws)
 
-    def ask_again(self, asker: Asker, log: Log, *, loaded: bool) -> None:
+    def ask_again(self, pool: WorkerPool, log: Log, *, loaded: bool) -> None:
         """Ask a freshly started model the repeats, as long as there is time.
 
         If it cannot be loaded or restarted, the remaining repeats count as failed: failing must not pay.
@@ -116,11 +117,11 @@ class ProbePass:
         plan = {call.clip_id: [call] for call in left} if loaded else {}
         # The first call of a process often compiles or loads something, so each may take as long as a start.
         limit_s = max(self._limits.call_s, self._limits.load_s)
-        for work, _, answer in asker.ask(self._works(plan), Pass(False, limit_s, self._limits.load_s)):
-            (call,) = plan[work.clip_id]
+        for task, _, answer in pool.ask(self._tasks(plan), PassLimits(False, limit_s, self._limits.load_s)):
+            (call,) = plan[task.clip_id]
             left.remove(call)
             self._add_again(call, answer.prediction, again)
-        self._gone = asker.stopped_by if loaded else None
+        self._gone = pool.stopped_by if loaded else None
         if self._gone or not loaded:
             for call in left:
                 self._add_again(call, None, again)
@@ -154,17 +155,17 @@ class ProbePass:
             problems += count.again.problems_of_copies()
         return problems
 
-    def _works(self, plan: Mapping[str, list[Call]]) -> Iterator[Work]:
+    def _tasks(self, plan: Mapping[str, list[Call]]) -> Iterator[ClipTask]:
         """Yield what the model is shown of each clip; calls that show the same are asked once."""
         for clip_id, calls in plan.items():
-            gathered = askings(calls)
+            gathered = group_calls(calls)
             try:
                 shown = self._stage.clips(self._clips[clip_id], (same[0] for same in gathered))
             except UnreadableClip:
                 check_unchanged(self._clips[clip_id], named=not self._hidden)
                 continue
             explains = [any(call.kind == "twin" for call in same) for same in gathered]
-            yield Work(clip_id, tuple(map(Asking, shown, explains)))
+            yield ClipTask(clip_id, tuple(map(Query, shown, explains)))
 
     def _record(self, call: Call, answer: Answer) -> None:
         twin = call.kind == "twin"

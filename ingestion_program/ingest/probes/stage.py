@@ -40,13 +40,6 @@ def drop_words(transcript: str, seconds: Collection[int], duration_s: float) -> 
     return "".join(word for number, word in enumerate(words) if int((number + 0.5) * each_s) not in seconds)
 
 
-def share_frames(shown: Iterable[ClipSource]) -> None:
-    """Let all calls on one clip share the frames and the sound that are decoded."""
-    calls = [one.alteration for one in shown if one.alteration is not None]
-    for call in calls[:1]:
-        call.material.share(calls)
-
-
 class Stage:
     """Makes the altered copies of one task."""
 
@@ -69,7 +62,7 @@ class Stage:
         material = Material(clip.path)
         _ = material.facts  # raises here, not in the middle of a call
         altered = [self._alter(clip, call, material) for call in calls]
-        share_frames(altered)
+        material.share([shown.alteration for shown in altered if shown.alteration is not None])
         return altered
 
     def _alter(self, clip: ClipSource, call: Call, material: Material) -> ClipSource:

@@ -142,8 +142,6 @@ _ORGANISER = (
     Code("gpu_missing", "O", ("run",), "no GPU, against environment: gpu in task.yaml", "a GPU", "use a queue whose workers have one"),
     Code("disk_full", "O", ("run",), "no room on the disk", "room for what a run writes", "make room on the worker, and run the submission again"),
     Code("output_closed", "O", ("run",), "an output folder that cannot be written", "a folder that can be emptied and written", "repair the worker, and run the submission again"),
-    Code("plan_differs", "O", ("run",), "something else than the plan was made of", "what the plan was made of", "use the programs, the image, the data and the submission of the plan"),
-    Code("shard_refused", "O", ("run",), "a shard's result that is not its own", "what this shard left, under its seal", "remove that result, and run the shard again"),
     Code("packages_missing", "O", ("run",), "an image without the packages", "the packages of requirements.lock", "follow log.txt"),
     Code("check_failed", "O", _CALLS, "an error of the ingestion program while it checked an answer", "no error in this program", "tell the organisers: it is not your fault"),
     Code("watchdog", "O", ("run",), "a run that hung until just before the platform's limit", "a run that ends in time", "run it again; if it happens again, tell the organisers"),

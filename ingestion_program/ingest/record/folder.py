@@ -133,12 +133,12 @@ def write_file(path: Path, content: bytes) -> None:
     temporary.replace(path)
 
 
-def append(path: Path, text: str, *, at_once: bool = True) -> None:
+def append(path: Path, text: str) -> None:
     """Append to a file and flush it to disk: if the machine dies, one clip is lost, not the run."""
-    _write(path, "ab", text.encode("utf-8", "backslashreplace"), at_once=at_once)
+    _write(path, "ab", text.encode("utf-8", "backslashreplace"))
 
 
-def _write(path: Path, mode: Literal["wb", "ab"], content: bytes, *, at_once: bool = False) -> None:
+def _write(path: Path, mode: Literal["wb", "ab"], content: bytes) -> None:
     """Write; if the disk is full, wait, because the model that has filled it is about to be stopped."""
     until = time.monotonic() + PATIENCE_S
 
@@ -155,5 +155,5 @@ def _write(path: Path, mode: Literal["wb", "ab"], content: bytes, *, at_once: bo
         view = memoryview(content)
         while view:
             view = view[patiently(lambda: os.write(file.fileno(), view)) :]  # noqa: B023 - called at once
-        if at_once:
+        if mode == "ab":
             os.fsync(file.fileno())

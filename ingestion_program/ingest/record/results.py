@@ -23,9 +23,8 @@ PATIENCE_S = 1.0
 class Results:
     """The files of one run."""
 
-    def __init__(self, folder: Path, targets: tuple[Target, ...], *, at_once: bool = True) -> None:
-        """Begin the files; unless every line is to be on disk `at_once`, the system writes them when it likes."""
-        self._folder, self._at_once = folder, at_once
+    def __init__(self, folder: Path, targets: tuple[Target, ...]) -> None:
+        self._folder = folder
         self._names = [target.name for target in targets]
         self._recorded: set[str] = set()
         self._writing = Lock()
@@ -97,7 +96,7 @@ class Results:
         self._recorded.add(clip_id)
 
     def _append(self, name: str, text: str) -> None:
-        append(self._folder / name, text, at_once=self._at_once)
+        append(self._folder / name, text)
 
 
 def _csv_line(row: list[str]) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ingest.errors import Problem
 
 if TYPE_CHECKING:  # a run without packages is recorded, too
-    from ingest.lanes.asker import Asker
     from ingest.log import Log
+    from ingest.pool import WorkerPool
     from ingest.record.feedback import Feedback
     from ingest.record.receipt import Determinism
     from model_process.sandbox import Isolated
@@ -86,14 +86,14 @@ class RunStats:
         """Whether every clip was run and the run is not invalid."""
         return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
 
-    def begin(self, asker: Asker) -> None:
+    def begin(self, pool: WorkerPool) -> None:
         """Record how the submission is isolated; its counter of refused calls keeps counting."""
-        self.held, self.refused = asker.held, asker.refused
+        self.held, self.refused = pool.isolation, pool.refused
 
-    def note(self, asker: Asker, feedback: Feedback) -> None:
+    def note(self, pool: WorkerPool, feedback: Feedback) -> None:
         """Record how its process ended; refused calls may explain a failure."""
-        self.begin(asker)
-        self.waited_s, self.workers = asker.waited_s, asker.workers
+        self.begin(pool)
+        self.waited_s, self.workers = pool.waited_s, pool.workers
         if self.refused:
             common = self.refused.most_common(NAMED_CALLS)
             found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)

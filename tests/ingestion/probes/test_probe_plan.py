@@ -13,7 +13,7 @@ from ingest.media.altered.exchange import Corners, Exchange, Part
 from ingest.media.altered.region import Box
 from ingest.model.evidence import CueClaim, Evidence
 from ingest.probes.edits import OPERATORS, choose_edits, claims_of
-from ingest.probes.plan import EXCHANGE, FREEZE, MOST_CALLS, QUIET, Call, CueEdit, askings, plan_calls
+from ingest.probes.plan import EXCHANGE, FREEZE, MOST_CALLS, QUIET, Call, CueEdit, group_calls, plan_calls
 from ingest.settings import OPERATORS as FILLS
 from ingest.settings import JitterRange, ProbeSettings
 
@@ -62,7 +62,7 @@ def test_every_plan_of_filmed_clips(count: int, seconds: int, seed: int) -> None
     assert len(planned) == count
     for calls in planned.values():
         kinds = Counter(call.kind for call in calls)
-        assert len(askings(calls)) <= MOST_CALLS
+        assert len(group_calls(calls)) <= MOST_CALLS
         assert len(set(calls)) == len(calls)
         assert kinds["original"] == 1
         assert kinds["twin"] <= 1
@@ -98,7 +98,7 @@ def test_lots_decide_whether_the_picture_or_the_length_of_a_filmed_clip_is_teste
 @given(PARTS, st.integers(5, 9), SEEDS)
 def test_every_plan_of_clips_with_an_exchange(parts: tuple[Part, ...], seconds: int, seed: int) -> None:
     (calls,) = plan({"c": seconds}, seed, exchanges={"c": Exchange(Path("x"), "", parts)}).values()
-    assert len(askings(calls)) <= MOST_CALLS
+    assert len(group_calls(calls)) <= MOST_CALLS
     by_name, things = {part.name: part for part in parts}, {part.name for part in parts if part.event_s is None}
     taken: set[int] = set()
     made = units(calls)
@@ -128,7 +128,7 @@ def test_every_plan_of_clips_with_an_exchange(parts: tuple[Part, ...], seconds: 
         assert not taken & set(unit.seconds)
     assert quiet or not made or events >= seconds
     # The original answers for it.
-    assert len(askings(calls)) == len(calls) - len(quiet) - sum(call.kind == "twin" for call in calls)
+    assert len(group_calls(calls)) == len(calls) - len(quiet) - sum(call.kind == "twin" for call in calls)
 
 
 def test_units_by_hand() -> None:
@@ -209,7 +209,7 @@ def test_calls_that_show_the_same_are_asked_once() -> None:
     idle = Call("c", "unit", EXCHANGE, QUIET, seconds=(2,))
     cells, second = Call("c", "unit", "blur", "block-1", cells=(1,)), Call("c", "unit", FREEZE, "span-1", seconds=(1,))
     calls = [copy, original, twin, other, mouth, cells, second, idle]
-    assert askings(calls) == [[copy], [original, twin, idle], [other], [mouth], [cells], [second]]
+    assert group_calls(calls) == [[copy], [original, twin, idle], [other], [mouth], [cells], [second]]
 
 
 def test_a_twin_follows_its_original() -> None:

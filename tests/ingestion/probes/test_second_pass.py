@@ -12,15 +12,16 @@ import pytest
 
 from ingest.clips.footage import read_footage
 from ingest.errors import Problem
-from ingest.lanes.lane import Lane
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.media.frame_server import FrameServer
 from ingest.model.process import LoadFailed
+from ingest.pool import WorkerPool
 from ingest.probes.run import ProbePass
 from ingest.record.results import Results
 from ingest.record.stats import RunStats
 from ingest.settings import Task, read_task
+from ingest.workers import ModelWorker
 from tests import mostly_slow
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, run_program, run_script, write_phase
@@ -377,8 +378,8 @@ class Late:
         return 5.0
 
 
-def lane(task: Task) -> Lane:
-    return Lane(Dead(), task, Late(), hidden=False)  # type: ignore[arg-type]
+def pool(task: Task) -> WorkerPool:
+    return WorkerPool([ModelWorker(Dead(), task, Late(), hidden=False)], task.limits)  # type: ignore[arg-type]
 
 
 def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is_time(
@@ -393,7 +394,7 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
     (tmp_path / "output").mkdir()
     results = Results(tmp_path / "output", task.targets)
     second = ProbePass(task, footage, {"c000": ()}, Draws(None, 1), results, stats)
-    second.run(lane(task), Late(), Log(tmp_path / "log.txt"))  # type: ignore[arg-type]
+    second.run(pool(task), Late(), Log(tmp_path / "log.txt"))  # type: ignore[arg-type]
     assert stats.probes is not None
     assert stats.probes.asked == 0 < stats.probes.planned
 
@@ -422,7 +423,7 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
     answer = {"warmth": 0.5, "interview": 0.5}
     second._answers = {call: answer for calls in second._plan.values() for call in calls if call.kind != "twin"}
     log = Log(tmp_path / "log.txt")
-    second.ask_again(lane(task), log, loaded=loaded)
+    second.ask_again(pool(task), log, loaded=loaded)
     lines = [json.loads(line) for line in (tmp_path / "probes.jsonl").read_text().splitlines()]
     assert [(line["again"], line["prediction"]) for line in lines] == [(True, None)] * (4 if told else 0)
     assert [problem.code for problem in second.problems()] == ["probes_unanswered", *["answers_depend"] * told]

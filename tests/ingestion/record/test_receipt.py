@@ -157,10 +157,10 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {program!r})
 from ingest.clock import Clock
-from ingest.lanes.lane import Lane
 from ingest.pipeline import run
+from ingest.pool import WorkerPool
 
-Lane.start_afresh = lambda self, alone=False: False
+WorkerPool.start_afresh = lambda self, alone=False: False
 folders = {{name: Path(path) for name, path in {folders!r}.items()}}
 sys.exit(run(**folders, packages=None, clock=Clock()))
 """

@@ -14,26 +14,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest import capacity, pool, workers
 from ingest.clock import Clock
 from ingest.errors import IngestionError, Problem
-from ingest.lanes import lane as lane_module
-from ingest.lanes import pool, room
-from ingest.lanes.asker import Asking, Pass, Work
-from ingest.lanes.lane import Lane
-from ingest.lanes.pool import Lanes
 from ingest.media.clip import ClipSource
 from ingest.media.frame_server import ClipEnd
 from ingest.media.video import UnreadableClip
 from ingest.model.process import CallFailed, LoadFailed
+from ingest.pool import WorkerPool
+from ingest.workers import ClipTask, ModelWorker, PassLimits, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ingest.lanes.asker import Asker
 
 FATES = ("ok", "slow", "raises", "dies", "unreadable", "spoiled")
-FIRST = Pass(counts=True, call_s=20.0, spare_s=0.0)
-SECOND = Pass(counts=False, call_s=20.0, spare_s=0.0)
+FIRST = PassLimits(counts=True, call_s=20.0, spare_s=0.0)
+SECOND = PassLimits(counts=False, call_s=20.0, spare_s=0.0)
 
 
 def problem(code: str) -> Problem:
@@ -48,8 +45,8 @@ def told(value: dict[str, str]) -> SimpleNamespace:
 def nothing_is_read() -> Iterator[None]:
     """There are no files, and an explanation is right as it is."""
     with (
-        mock.patch.object(lane_module, "check_unchanged"),
-        mock.patch.object(lane_module, "is_readable", lambda path: path.name == "spoiled"),
+        mock.patch.object(workers, "check_unchanged"),
+        mock.patch.object(workers, "is_readable", lambda path: path.name == "spoiled"),
         mock.patch("ingest.model.asking.check_explanation", lambda value, *_: (told(value), [])),
     ):
         yield
@@ -142,23 +139,23 @@ def task(restarts: int) -> Any:  # noqa: ANN401
     return SimpleNamespace(**{**vars(TASK), "limits": SimpleNamespace(**{**vars(TASK.limits), "restarts": restarts})})
 
 
-def asker(
-    workers: int, restarts: int = 1, *, broken: int | None = None, changes: dict[str, Any] | None = None
-) -> tuple[Asker, list[str]]:
+def pool_of(
+    count: int, restarts: int = 1, *, broken: int | None = None, changes: dict[str, Any] | None = None
+) -> tuple[WorkerPool, list[str]]:
     """Return one model, or several side by side, and the journal that all of them write."""
     clock, journal, settings = Clock(), list[str](), task(restarts)
     clock.budget_s = 1000.0
-    models: list[Any] = [Model(journal, number=number, loads=number != broken) for number in range(workers)]
+    models: list[Any] = [Model(journal, number=number, loads=number != broken) for number in range(count)]
     for model in models:
-        vars(model).update(changes or {}, **({"ahead": 4} if workers == 1 else {}))
-    lanes = [Lane(model, settings, clock, hidden=False, beside=workers > 1) for model in models]
-    return (lanes[0] if workers == 1 else Lanes(lanes, settings.limits)), journal
+        vars(model).update(changes or {}, **({"ahead": 4} if count == 1 else {}))
+    each = [ModelWorker(model, settings, clock, hidden=False, alone=count == 1) for model in models]
+    return WorkerPool(each, settings.limits), journal
 
 
-def works(fates: Sequence[Sequence[str]]) -> Iterator[Work]:
+def tasks(fates: Sequence[Sequence[str]]) -> Iterator[ClipTask]:
     for number, of_clip in enumerate(fates):
         shown = [ClipSource(f"{number}-{place}", Path(fate), fate) for place, fate in enumerate(of_clip)]
-        yield Work(str(number), tuple(Asking(clip, explains=place == 0) for place, clip in enumerate(shown)))
+        yield ClipTask(str(number), tuple(Query(clip, explains=place == 0) for place, clip in enumerate(shown)))
 
 
 class Said(NamedTuple):
@@ -170,29 +167,29 @@ class Said(NamedTuple):
     explanation: object
     problems: object
     unreadable: bool
-    died: bool
+    crashed: bool
 
 
-def whole_run(asker: Asker, fates: list[list[str]]) -> list[object]:
+def whole_run(pool: WorkerPool, fates: list[list[str]]) -> list[object]:
     """Ask all, then in a fresh process those before the first death, then all again; return all that was said."""
     said: list[object] = []
 
-    def ask(how: Pass, *, until_death: bool = False) -> None:
-        for work, place, answer in asker.ask(works(fates), how):
+    def ask(how: PassLimits, *, until_death: bool = False) -> None:
+        for task, place, answer in pool.ask(tasks(fates), how):
             told = answer.explanation and answer.explanation.text
-            facts = (answer.prediction, told, answer.problems, answer.unreadable, answer.died)
-            said.append(Said(work.clip_id, place, *facts))
-            if until_death and answer.died:
+            facts = (answer.prediction, told, answer.problems, answer.unreadable, answer.crashed)
+            said.append(Said(task.clip_id, place, *facts))
+            if until_death and answer.crashed:
                 break
-        said.append((asker.stopped_by, asker.restarts))
+        said.append((pool.stopped_by, pool.restarts))
 
-    asker.start([])
+    pool.start([])
     ask(FIRST)
-    if asker.stopped_by is None:
-        asker.start_afresh()
+    if pool.stopped_by is None:
+        pool.start_afresh()
         ask(SECOND, until_death=True)
         ask(SECOND)
-    asker.stop()
+    pool.stop()
     return said
 
 
@@ -208,13 +205,43 @@ of_clip = st.lists(st.sampled_from(FATES), min_size=1, max_size=3)
 def test_several_models_say_what_one_says(
     fates: list[list[str]], workers: int, restarts: int, broken: int | None
 ) -> None:
-    one, _ = asker(1, restarts)
-    several, _ = asker(workers, restarts, broken=broken)
-    assert whole_run(several, fates) == whole_run(one, fates)
+    one, _ = pool_of(1, restarts)
+    several, _ = pool_of(workers, restarts, broken=broken)
+    wanted = whole_run(one, fates)
+    assert whole_run(several, fates) == wanted
+    assert [brief(said) for said in wanted] == list(expected(fates, restarts))
+
+
+def brief(said: Any) -> tuple[object, ...]:  # noqa: ANN401
+    if isinstance(said, Said):
+        return said.clip, said.place, said.prediction is not None, said.unreadable, said.crashed
+    return said[0] and said[0].code, said[1]
+
+
+def expected(fates: list[list[str]], restarts: int) -> Iterator[tuple[object, ...]]:
+    """Yield what `whole_run` has to say, from the rules alone: in order, until the restarts are used up."""
+    crashed, used, ended = False, 0, None
+    for counts, until_death in ((True, False), (False, True), (False, False)):
+        queries = [(str(clip), place, fate) for clip, every in enumerate(fates) for place, fate in enumerate(every)]
+        for clip, place, fate in queries:
+            if crashed and used == restarts:
+                ended = "restarts_used_up"
+                break
+            used += crashed
+            crashed = fate == "dies" or (fate == "spoiled" and counts)
+            unreadable = fate == "unreadable" or (fate == "spoiled" and not counts)
+            yield clip, place, fate in {"ok", "slow"}, unreadable, crashed
+            if until_death and crashed:
+                break
+        yield ended, used
+        if counts:
+            crashed = False  # the next pass begins with a fresh process
+            if ended:
+                return
 
 
 def test_every_model_is_asked_and_none_of_before_is_left() -> None:
-    several, journal = asker(3, changes={"meeting": Barrier(3)})
+    several, journal = pool_of(3, changes={"meeting": Barrier(3)})
     whole_run(several, [["slow"]] * 20)
     assert several.workers == 3
     assert several.output() == b"012"
@@ -225,13 +252,13 @@ def test_every_model_is_asked_and_none_of_before_is_left() -> None:
 
 
 def test_the_last_pass_has_one_model_alone() -> None:
-    several, journal = asker(2)
+    several, journal = pool_of(2)
     several.start([])
     assert several.start_afresh()
     assert several.start_afresh(alone=True)
     assert journal[-1] == "start 0"
     assert Counter(word.split()[0] for word in journal) == {"start": 5, "stop": 4}
-    answers = [answer for _, _, answer in several.ask(works([["ok"]] * 4), SECOND)]
+    answers = [answer for _, _, answer in several.ask(tasks([["ok"]] * 4), SECOND)]
     assert len(answers) == 4
     assert len(journal) == 9
     several.stop()
@@ -243,41 +270,41 @@ def test_the_last_pass_has_one_model_alone() -> None:
     ids=["others", "asks to be alone", "keeps all cores busy"],
 )
 def test_a_model_that_has_to_be_alone_is(changes: dict[str, Any], workers: int) -> None:
-    several, _ = asker(3, changes={**changes, "meeting": Barrier(workers)})
+    several, _ = pool_of(3, changes={**changes, "meeting": Barrier(workers)})
     with mock.patch.object(pool, "cores", lambda: 3):
         several.start([ClipSource("0", Path("0"), "warm-up")])
-    list(several.ask(works([["slow"]] * 20), FIRST))
+    list(several.ask(tasks([["slow"]] * 20), FIRST))
     several.stop()
     assert several.workers == workers
 
 
 def test_a_model_that_is_slow_has_all_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TASK.limits, "call_s", 0.01)
-    several, _ = asker(2, changes={"warm_up_s": 0.01})
+    several, _ = pool_of(2, changes={"warm_up_s": 0.01})
     several.start([ClipSource("0", Path("0"), "warm-up")])
-    list(several.ask(works([["slow"]] * 20), FIRST))
+    list(several.ask(tasks([["slow"]] * 20), FIRST))
     several.stop()
     assert several.workers == 1
 
 
 def test_nobody_waits_for_an_answer_that_is_not_wanted() -> None:
-    several, journal = asker(2, restarts=0)
+    several, journal = pool_of(2, restarts=0)
     said: list[Any] = whole_run(several, [["dies"], ["hangs"], ["ok"], ["hangs"], ["hangs"]])
     assert len(said) == 2
-    assert said[0].died
+    assert said[0].crashed
     assert (said[1][0].code, said[1][1]) == ("restarts_used_up", 0)
     assert "nobody ended it" not in journal
 
 
 def test_a_fault_while_a_model_is_asked_is_told_in_its_turn_and_nobody_waits_for_the_answer() -> None:
-    several, _ = asker(2)
+    several, _ = pool_of(2)
     several.start([])
     reached, told = list[str](), list[str]()
 
     def ask() -> None:
         try:
-            for work, _, _ in several.ask(works([["slow"], ["fills the disk"], ["ok"]]), FIRST):
-                reached.append(work.clip_id)
+            for task, _, _ in several.ask(tasks([["slow"], ["fills the disk"], ["ok"]]), FIRST):
+                reached.append(task.clip_id)
         except IngestionError as error:
             told.append(error.problems[0].code)
 
@@ -289,19 +316,19 @@ def test_a_fault_while_a_model_is_asked_is_told_in_its_turn_and_nobody_waits_for
 
 
 def test_a_fault_of_the_machine_is_told_where_one_model_would_meet_it() -> None:
-    def fails() -> Iterator[Work]:
-        yield from works([["slow"], ["ok"], ["ok"]])
+    def fails() -> Iterator[ClipTask]:
+        yield from tasks([["slow"], ["ok"], ["ok"]])
         raise IngestionError([problem("disk_full")])
 
-    several, _ = asker(2)
+    several, _ = pool_of(2)
     several.start([])
     reached = []
     with pytest.raises(IngestionError):
-        reached += [work.clip_id for work, _, _ in several.ask(fails(), FIRST)]
+        reached += [task.clip_id for task, _, _ in several.ask(fails(), FIRST)]
     asking, reached = several.ask(fails(), FIRST), []
     with pytest.raises(IngestionError):
-        for work, _, _ in asking:
-            reached.append(work.clip_id)
+        for task, _, _ in asking:
+            reached.append(task.clip_id)
     assert reached == ["0", "1", "2"]
     several.stop()
 
@@ -311,33 +338,36 @@ def test_there_are_as_many_models_as_there_is_room_for(tmp_path: Path, monkeypat
     disk = SimpleNamespace(free=10 << 30)
     memory = tmp_path / "meminfo"
     memory.write_text("MemTotal:  99 kB\nMemAvailable:  16777216 kB\n")  # 16 GB
-    monkeypatch.setattr(room, "MEMORY", memory)
-    monkeypatch.setattr(room, "DEVICES", tmp_path)
-    monkeypatch.setattr(room, "limits", lambda: limits)
-    monkeypatch.setattr(room, "cores", lambda: 8)
+    monkeypatch.setattr(capacity, "MEMORY", memory)
+    monkeypatch.setattr(capacity, "DEVICES", tmp_path)
+    monkeypatch.setattr(capacity, "limits", lambda: limits)
+    monkeypatch.setattr(capacity, "cores", lambda: 8)
     monkeypatch.setattr("shutil.disk_usage", lambda _: disk)
-    assert room.workers_for(None, 512) == 8
-    assert room.workers_for(4, 512) == 4
-    assert room.workers_for(None, 4096) == 3
+    assert capacity.workers_for(None, 512) == 8
+    assert capacity.workers_for(4, 512) == 4
+    monkeypatch.setenv(capacity.MODEL_WORKERS, "2")
+    assert (capacity.workers_for(None, 512), capacity.workers_for(1, 512)) == (2, 1)
+    monkeypatch.delenv(capacity.MODEL_WORKERS)
+    assert capacity.workers_for(None, 4096) == 3
     limits["memory_mb"] = 9216
-    assert room.workers_for(None, 3072) == 2
+    assert capacity.workers_for(None, 3072) == 2
     limits["processes"] = 2048
-    assert room.workers_for(None, 512) == 2
+    assert capacity.workers_for(None, 512) == 2
     disk.free = 600 << 20
-    assert room.workers_for(None, 512) == 1
+    assert capacity.workers_for(None, 512) == 1
     limits.update(memory_mb=64, processes=64)
-    assert room.workers_for(None, 512) == 1
+    assert capacity.workers_for(None, 512) == 1
     memory.unlink()
-    assert room.workers_for(1, 64) == 1
+    assert capacity.workers_for(1, 64) == 1
 
 
 def test_graphics_cards_hold_one_model_unless_the_settings_say_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "nvidia0").touch()
-    monkeypatch.setattr(room, "DEVICES", tmp_path)
-    monkeypatch.setattr(room, "MEMORY", tmp_path / "none")
-    monkeypatch.setattr(room, "limits", lambda: {"memory_mb": None, "processes": None})
-    monkeypatch.setattr(room, "cores", lambda: 8)
-    assert room.workers_for(None, 64) == 1
-    assert room.workers_for(3, 64) == 3
+    monkeypatch.setattr(capacity, "DEVICES", tmp_path)
+    monkeypatch.setattr(capacity, "MEMORY", tmp_path / "none")
+    monkeypatch.setattr(capacity, "limits", lambda: {"memory_mb": None, "processes": None})
+    monkeypatch.setattr(capacity, "cores", lambda: 8)
+    assert capacity.workers_for(None, 64) == 1
+    assert capacity.workers_for(3, 64) == 3

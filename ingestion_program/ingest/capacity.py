@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -17,6 +18,10 @@ GRAPHICS = ("nvidia[0-9]*", "kfd")
 """Device files of GPUs. They have their own memory, and no setting says how much of it a model takes."""
 
 
+MODEL_WORKERS = "MODEL_WORKERS"
+"""Environment variable: model processes side by side at most. `bundle evaluate` sets it when runs share a machine."""
+
+
 def has_gpu() -> bool:
     """Tell whether this machine, or container, has a GPU of NVIDIA or AMD."""
     return any(any(DEVICES.glob(name)) for name in GRAPHICS)
@@ -28,12 +33,14 @@ def workers_for(wanted: int | None, memory_mb: int) -> int:
     Parameters
     ----------
     wanted
-        The most models to run; None for one per core, or a single one if the machine has a GPU.
+        The most models to run; None for one per core, or a single one if the machine has a GPU. `MODEL_WORKERS` may
+        lower it.
     memory_mb
         Memory limit of each model, MB.
     """
     if wanted is None:
         wanted = 1 if has_gpu() else cores()
+    wanted = min(wanted, int(os.environ.get(MODEL_WORKERS, wanted)))
     container, free_mb = limits(), _free_memory_mb()
     room = [wanted, (shutil.disk_usage(tempfile.gettempdir()).free >> 20) // (2 * SCRATCH_MB)]
     for memory in (container["memory_mb"], free_mb):

@@ -1,0 +1,255 @@
+"""A model worker: one model process, which answers the queries of a clip and is restarted when it crashes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ingest.clips.footage import check_unchanged
+from ingest.errors import Problem
+from ingest.media.frame_server import AHEAD_CLIPS
+from ingest.media.video import UnreadableClip, is_readable
+from ingest.model.asking import CallResult, ask_explanation, ask_prediction
+from ingest.model.process import LoadFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ingest.clock import Clock
+    from ingest.media.clip import ClipSource
+    from ingest.model.asking import Told
+    from ingest.model.process import ModelProcess
+    from ingest.settings import Task
+
+TELLING_S = 0.2
+"""A shorter call does not show how many cores a model keeps busy, seconds."""
+_SPOILED = ("what decoding needs: threads or memory", "room for the decoder", "start fewer threads, use less memory")
+
+
+@dataclass(frozen=True)
+class Query:
+    """One question to a model: predict for a clip, and explain if wanted."""
+
+    shown: ClipSource
+    """A clip, or an altered copy of it."""
+    explains: bool
+    """Whether to ask for an explanation too."""
+
+
+@dataclass(frozen=True)
+class ClipTask:
+    """All queries about one clip in one pass, answered in this order by one model process."""
+
+    clip_id: str
+    queries: tuple[Query, ...]
+    """At least one."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The outcome of a query."""
+
+    prediction: dict[str, float] | None = None
+    """A value within range for every target; None without a valid prediction."""
+    explanation: Told | None = None
+    """The valid parts; None if none was asked for or returned."""
+    problems: tuple[Problem, ...] = ()
+    """Everything that was wrong."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long `predict` and `explain` took, if they were called."""
+    unreadable: bool = False
+    """Whether the clip's file cannot be decoded."""
+    crashed: bool = False
+    """Whether the model crashed or hung while answering, so that it must be restarted."""
+
+
+@dataclass(frozen=True)
+class PassLimits:
+    """What the queries of one pass over the clips may cost."""
+
+    counts: bool
+    """Whether this is the first pass, whose answers are scored."""
+    call_s: float
+    """Time limit of a call, seconds."""
+    spare_s: float
+    """A crashed model is restarted only if at least this much time is left, seconds."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A loaded model."""
+
+    what: str
+    """What was loaded, for the log."""
+    load_s: float
+    """Loading time, seconds."""
+    warm_up_s: float | None
+    """Duration of the warm-up call, which counts for no clip, seconds; None without one."""
+    alone: bool
+    """Whether the model asks to run in only one process at a time."""
+    cores: float
+    """Cores kept busy by the first call; 1 if the call was too short to tell."""
+
+
+class ModelWorker:
+    """One model process and what it takes to ask it: frames, time limits, restarts."""
+
+    def __init__(self, model: ModelProcess, task: Task, clock: Clock, *, hidden: bool, alone: bool = True) -> None:
+        """Prepare to ask a model.
+
+        Parameters
+        ----------
+        hidden
+            Whether messages must not name clips.
+        alone
+            Whether no other worker runs beside this one. Otherwise it looks only one query ahead, since no other
+            worker can take a clip whose frames this one has decoded.
+        """
+        self.model = model
+        self._task, self._clock, self._hidden = task, clock, hidden
+        self._ahead = AHEAD_CLIPS + 1 if alone else 1
+        self._excused = False  # whether the model was ended through no fault of its own
+        self._longest_s = 0.0
+        self.stopped_by: Problem | None = None
+        """Why the last task was not finished; None if time ran out, or nothing is open."""
+
+    def start(self, clips: Sequence[ClipSource]) -> Loaded:
+        """Load the model and warm it up on the first clip that can be decoded.
+
+        Raises
+        ------
+        LoadFailed
+            When it cannot be loaded.
+        IngestionError
+            When this machine cannot isolate a model as the settings require.
+        """
+        started, process = time.monotonic(), self.model.process
+        self._start()
+        load_s = time.monotonic() - started
+        used_s = process.used_s()
+        warm_up_s = self._warm_up(clips) if self.model.runs_code else None
+        cores = (process.used_s() - used_s) / max(warm_up_s or 0.0, TELLING_S)
+        return Loaded(self.model.loaded, load_s, warm_up_s, self.model.alone, max(1.0, cores))
+
+    def start_afresh(self) -> bool:
+        """Load the model in a new process; return whether that worked."""
+        try:
+            self._start()
+        except LoadFailed:
+            return False
+        return True
+
+    def has_time_to_start(self) -> bool:
+        """Tell whether there is time to load the model and ask one query."""
+        return self._clock.left_s() >= self._task.limits.load_s + self._longest_s
+
+    def answer(
+        self, task: ClipTask, limits: PassLimits, restarts: int, upcoming: Callable[[int], Sequence[ClipSource]]
+    ) -> list[Answer]:
+        """Answer the queries of a task; fewer than all if time runs out or the model cannot be restarted.
+
+        Parameters
+        ----------
+        restarts
+            How often the model may be restarted between the queries of this task. A model that is not running when
+            the task begins is started in any case.
+        upcoming
+            Returns up to so many clips that this worker will probably show after this task.
+
+        Raises
+        ------
+        IngestionError
+            When the machine is at fault.
+        """
+        answers: list[Answer] = []
+        self.stopped_by = None
+        for number, query in enumerate(task.queries):
+            began_s, process = time.monotonic(), self.model.process
+            if self._clock.left_s() < self._longest_s + (0.0 if process.alive else limits.spare_s):
+                break
+            if not process.alive:
+                if answers and not self._excused:
+                    if restarts == 0:
+                        break
+                    restarts -= 1
+                try:
+                    self._start()
+                except LoadFailed as failure:
+                    self.stopped_by = failure.problem
+                    break
+            ahead = [later.shown for later in task.queries[number + 1 : number + 1 + self._ahead]]
+            if len(ahead) < self._ahead:
+                ahead += upcoming(self._ahead - len(ahead))
+            answer = self._ask(query, ahead, limits)
+            answers.append(replace(answer, crashed=not process.alive and not self._excused))
+            self._longest_s = max(self._longest_s, time.monotonic() - began_s)
+        return answers
+
+    def close(self) -> None:
+        """End the model's process for good."""
+        self.model.stop()
+        self.model.frames.close()
+
+    def _start(self) -> None:
+        self._excused = False
+        self.model.start(self._timeout_s(self._task.limits.load_s))
+
+    def _timeout_s(self, limit_s: float) -> float:
+        return min(limit_s, max(1.0, self._clock.left_s()))
+
+    def _warm_up(self, clips: Sequence[ClipSource]) -> float | None:
+        """Make an uncounted first call: it often compiles or loads something, which no clip should be charged for."""
+        model = self.model
+        for clip in clips:
+            try:
+                facts = model.frames.begin(clip, [])
+            except UnreadableClip:
+                continue
+            started = time.monotonic()
+            ask_prediction(model, clip, facts, self._task, self._timeout_s(self._task.limits.load_s), CallResult())
+            model.forget(model.frames.end(model_lives=model.process.alive).gone)
+            self._excused = not model.process.alive
+            return time.monotonic() - started
+        return None
+
+    def _ask(self, query: Query, ahead: Sequence[ClipSource], limits: PassLimits) -> Answer:
+        seconds: dict[str, float] = {}
+        model, shown, result = self.model, query.shown, CallResult()
+        try:
+            facts = model.frames.begin(shown, ahead)
+        except UnreadableClip as error:
+            return self._undecoded(shown, [_unreadable(shown, str(error))], seconds, limits)
+        started = time.monotonic()
+        ask_prediction(model, shown, facts, self._task, self._timeout_s(limits.call_s), result)
+        seconds["predict"] = time.monotonic() - started
+        if query.explains and result.prediction is not None:
+            started = time.monotonic()
+            ask_explanation(model, facts, self._task, self._timeout_s(limits.call_s), result)
+            seconds["explain"] = time.monotonic() - started
+        end = model.frames.end(model_lives=model.process.alive)
+        model.forget(end.gone)
+        problems = result.problems + [_unreadable(shown, fault) for fault in end.faults if limits.counts]
+        if end.unreadable:
+            return self._undecoded(shown, problems, seconds, limits)
+        return Answer(result.prediction, result.explanation, tuple(problems), seconds)
+
+    def _undecoded(
+        self, shown: ClipSource, problems: list[Problem], seconds: dict[str, float], limits: PassLimits
+    ) -> Answer:
+        """Leave out a clip that cannot be decoded; if it can be once the model has ended, the model has failed."""
+        check_unchanged(shown, named=not self._hidden)
+        if not limits.counts:
+            return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
+        self.model.stop()  # frees the resources it took
+        if not is_readable(shown.path):
+            self._excused = True
+            return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
+        mine = [problem for problem in problems if problem.fault == "participant"]
+        spoiled = Problem("too_much", "predict", "predict", *_SPOILED)
+        return Answer(problems=(*mine, spoiled), seconds=seconds)
+
+
+def _unreadable(clip: ClipSource, fault: str) -> Problem:
+    fix = "replace the file; `bundle check` finds such clips before the upload"
+    return Problem("clip_unreadable", "data", clip.clip_id, fault, "a clip that decodes", fix, fault="organiser")
