@@ -2,6 +2,7 @@
 
 import importlib
 import logging
+import math
 import os
 import signal
 import subprocess
@@ -19,6 +20,8 @@ from bundle_tools.errors import BundleError
 
 TRIES = 3
 """How often an evaluation is begun before it counts as lost."""
+LOST_S = 15.0
+"""After so long a lost worker is forgotten, and another takes its place, seconds."""
 JOIN_S, REFUSED_S = 600.0, 60.0
 """The command ends if for so long no worker has joined a scheduler, or no job of Slurm could ever start, seconds."""
 WAITS = (
@@ -101,8 +104,8 @@ class SlurmWorkers(DaskWorkers):
         super().__init__(client)
         self._cluster, self._jobs, self._cores, self._name, self._logs = cluster, jobs, cores, name, logs
         self._known: set[str] = set()
-        self._joined: set[str] = set()
-        self._ended = self._done = 0
+        self._ended: dict[str, float] = {}  # job -> when that was noticed
+        self._in_vain = self._done = 0
         cluster.scale(jobs=jobs)
 
     def models(self, evaluations: int) -> int:
@@ -113,31 +116,29 @@ class SlurmWorkers(DaskWorkers):
         """See `LocalWorkers.check`; submit new jobs for those that have ended."""
         # Only ids: whoever holds one of Dask's jobs when the cluster ends makes it fail.
         ids = {name: job.job_id for name, job in list(self._cluster.workers.items()) if job.job_id}
-        for worker in self._workers:
-            joined = str(worker["name"])
-            self._joined |= {job for name, job in ids.items() if f"{joined}-".startswith(f"{name}-")}
         self._known |= set(ids.values())
         queue = self._queue()
         if queue is None:  # Slurm's controller is away; running jobs go on
             return "" if self.slots else "waiting for Slurm to answer"
-        self._ended = 0 if done > self._done else self._ended
+        self._in_vain = 0 if done > self._done else self._in_vain
         self._done = done
-        if ended := sorted(self._known - queue.keys()):
+        if ended := sorted(self._known - queue.keys() - self._ended.keys()):
             states = ", ".join(f"{job}: {self._state(job)}" for job in ended)
             say(f"{len(ended)} of {self._jobs} jobs ended ({states}); submitting another for each. Logs: {self._logs}")
-            self._known -= set(ended)
-            self._ended += len(ended)
-            for name, job in ids.items():
-                # Dask forgets workers that were lost, after some seconds, but waits for ever for those never seen.
-                if job in ended and job not in self._joined:
-                    self._cluster.workers.pop(name, None)
-        if self._ended > TRIES * self._jobs:
-            raise BundleError(f"{self._ended} jobs ended before one evaluation did. {self._logs} tells why.")
+            self._ended |= dict.fromkeys(ended, time.monotonic())
+            self._in_vain += len(ended)
+        for name, job in ids.items():
+            # Dask forgets workers that were lost after LOST_S, but waits for ever for jobs that never became workers.
+            if time.monotonic() - self._ended.get(job, math.inf) > 1.5 * LOST_S:
+                self._cluster.workers.pop(name, None)
+        if self._in_vain > TRIES * self._jobs:
+            raise BundleError(f"{self._in_vain} jobs ended before one evaluation did. {self._logs} tells why.")
         self._cluster.scale(jobs=self._jobs)
         if self.slots or any(reason == "" for reason in queue.values()):
             self._joined_s = time.monotonic()
             return "" if self.slots else "waiting for the workers of jobs that have started"
-        pending = f"PENDING ({', '.join(sorted(set(queue.values())))})" if queue else "none is in the queue"
+        reasons = ", ".join(sorted(set(queue.values())))
+        pending = f"PENDING ({reasons})" if queue else f"none is in the queue; see {self._logs}"
         if time.monotonic() - self._joined_s > REFUSED_S and not any(r.startswith(WAITS) for r in queue.values()):
             raise BundleError(f"no job has started: {pending}. Correct the file of --slurm.")
         return f"waiting for jobs: {pending}"
@@ -195,7 +196,8 @@ def workers_of(
         return
     jobqueue = _package("dask_jobqueue")
     signal.signal(signal.SIGINT, signal.default_int_handler)  # importing it makes Ctrl-C a silent success
-    importlib.import_module("dask").config.set({"distributed.scheduler.allowed-failures": TRIES - 1})
+    settings = {"scheduler.allowed-failures": TRIES - 1, "deploy.lost-worker-timeout": f"{LOST_S} s"}
+    importlib.import_module("dask").config.set({f"distributed.{key}": value for key, value in settings.items()})
     logs = (out / "jobs").absolute()
     logs.mkdir(parents=True, exist_ok=True)
     name = f"bundle-{out.resolve().name}-{os.getpid()}"

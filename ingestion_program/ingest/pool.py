@@ -248,18 +248,15 @@ class WorkerPool:
 
     def _work_on(self, worker: ModelWorker, share: Share, limits: PassLimits) -> bool:
         """Answer the first task of a worker's share; return whether the worker can go on."""
-        task = share.taken[0].task
+        taken = share.taken[0]
         try:
-            answers = worker.answer(task, limits, self._limits.restarts - self.restarts, share.upcoming)
+            answers = worker.answer(taken.task, limits, self._limits.restarts - self.restarts, share.upcoming)
         except Exception as error:  # noqa: BLE001 - raised again in its turn
-            while share.taken:
-                share.taken.popleft().result.set_exception(error)
+            taken.result.set_exception(error)
             return False
-        share.taken.popleft().result.set_result((answers, worker.stopped_by))
-        complete = len(answers) == len(task.queries)
-        while share.taken and not complete:
-            share.taken.popleft().result.set_result(([], worker.stopped_by))
-        return complete and not share.queue.over.is_set()
+        taken.result.set_result((answers, worker.stopped_by))
+        share.taken.popleft()
+        return len(answers) == len(taken.task.queries) and not share.queue.over.is_set()
 
     def _used_up(self) -> Problem:
         model = self._workers[0].model

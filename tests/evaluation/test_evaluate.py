@@ -205,6 +205,9 @@ def test_an_evaluation_is_tried_three_times_and_then_named(
     wrong = lose(monkeypatch, tmp_path, TRIES, Lost("no memory"))
     assert wrong == ["one: was lost 3 times, at last: no memory"]
     assert lose(monkeypatch, tmp_path, 1, BundleError("no model.py")) == ["one: no model.py"]
+    killed = type("KilledWorker", (Exception,), {})()  # Dask has begun it several times
+    wrong = lose(monkeypatch, tmp_path, 1, killed)
+    assert wrong == ["one: was lost 3 times, at last: its workers died; were time and memory enough?"]
     with pytest.raises(BundleError, match="the scheduler has gone away"):
         lose(monkeypatch, tmp_path, 1, CancelledError())
 

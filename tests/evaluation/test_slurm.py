@@ -84,7 +84,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (programs / name).write_text(SLURM.format(python=sys.executable, jobs=str(jobs)))
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT", "1s")
+    monkeypatch.setattr(executors, "LOST_S", 1.0)
     monkeypatch.setattr("bundle_tools.cli.runs.evaluate.TOLD_EVERY_S", 0.5)
     monkeypatch.chdir(ROOT)
     return jobs
@@ -126,7 +126,7 @@ def test_a_job_that_ends_too_early_is_replaced_and_told(
     [
         ({"queue": "nosuch"}, "sbatch: invalid partition specified: nosuch."),
         ({"queue": "short"}, "no job has started: PENDING (PartitionTimeLimit). Correct the file of --slurm."),
-        ({"queue": "dying"}, "jobs ended before one evaluation did. "),
+        pytest.param({"queue": "dying"}, "jobs ended before one evaluation did. ", marks=pytest.mark.slow),
         ({"walltime": "12:00:00"}, 'walltime: expected a time in quotes, such as "04:00:00".'),
         ({"walltime": None}, 'walltime: expected a time in quotes, such as "04:00:00".'),
         ({"cores": "two"}, "cores: expected a whole number, found 'two'."),

@@ -240,6 +240,13 @@ def expected(fates: list[list[str]], restarts: int) -> Iterator[tuple[object, ..
                 return
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_model_without_restarts_left_is_not_started_again(workers: int) -> None:
+    pool, journal = pool_of(workers, restarts=0)
+    whole_run(pool, [["dies", "ok", "ok"]])
+    assert journal.count("start 0") + journal.count("start 1") == workers
+
+
 def test_every_model_is_asked_and_none_of_before_is_left() -> None:
     several, journal = pool_of(3, changes={"meeting": Barrier(3)})
     whole_run(several, [["slow"]] * 20)
