@@ -31,7 +31,7 @@ from benchmarks.detect import detectors
 from benchmarks.detect.drawings import Drawn, draw
 from benchmarks.detect.features import Seen, look
 from benchmarks.detect.shown import Shown, copied_calls, exchanged_calls, filmed_calls
-from ingest.clips.footage import Footage, read_footage
+from ingest.data import Footage, read_footage
 from ingest.media.altered.draws import Draws
 from ingest.media.altered.exchange import Part
 from ingest.settings import Task, read_task

@@ -20,7 +20,7 @@ import numpy as np
 import programs
 from contract import Frame, Sound
 from file_clip import FileClip
-from ingest.clips.footage import read_footage
+from ingest.data import read_footage
 from ingest.media.altered.draws import Draws
 from ingest.media.altered.painter import Painter
 from ingest.media.clip import ClipSource

@@ -15,8 +15,7 @@ from pathlib import Path, PurePosixPath
 
 import programs
 from ingest.settings import Task, read_task
-from ingest.submission.checks import check_submission
-from ingest.submission.credits import read_credits
+from ingest.submission import check_submission, read_credits
 from sources import LARGEST_SOURCE, Finding, check_sources
 
 # Raised for a zip that is damaged, has a password, or names places that cannot be written.

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.detect.drawings import EXCHANGES, EXPRESSIVE, PLAIN, Drawn
-from ingest.clips.exchanges import read_exchanges
-from ingest.clips.footage import Footage
+from ingest.data import Footage, read_exchanges
 from ingest.errors import Problem
 from ingest.media.altered.draws import Draws
 from ingest.media.altered.exchange import Exchange, Part

@@ -16,9 +16,9 @@ from bundle_tools.errors import BundleError
 
 use_own_ingestion_program()
 # The readers of the ingestion program run no code from a file.
-from ingest.clips.table import CLIP_ID  # noqa: E402
+from ingest.data import CLIP_ID  # noqa: E402
 from ingest.media.jpeg import encode_jpeg  # noqa: E402
-from ingest.results.files import find_results  # noqa: E402
+from ingest.results import find_results  # noqa: E402
 from model_process.results import SubmittedResults, Unreadable  # noqa: E402
 
 HEADER = ["clip_id", "name"]

@@ -72,7 +72,7 @@ def _card(run: Path, before: Frame, after: Frame) -> str:
 def _frames() -> tuple[Frame, Frame]:
     """Give one frame of the clip, RGB, and the same with the part exchanged."""
     use_own_ingestion_program()
-    from ingest.clips.exchanges import read_exchanges  # noqa: PLC0415 - the program is known now
+    from ingest.data import read_exchanges  # noqa: PLC0415 - the program is known now
     from ingest.media.altered.mixing import Mixer  # noqa: PLC0415 - as above
 
     clip = INPUT_DATA / "clips" / f"{CLIP}.mp4"

@@ -7,30 +7,34 @@ from pathlib import Path
 from typing import IO
 
 from ingest import DEFAULTS, VERSION
-from ingest.capacity import has_gpu, workers_for
-from ingest.clips.footage import Footage, read_footage
+from ingest.capacity import Meter, blame, has_gpu, workers_for
 from ingest.clock import Clock
-from ingest.confined.guard import end_descendants, harden_process
-from ingest.confined.processor import Meter, blame
-from ingest.confined.siblings import Siblings
-from ingest.confined.watchdog import Watchdog
+from ingest.confine import Siblings, end_descendants, harden_process
+from ingest.data import Footage, read_footage
 from ingest.errors import IngestionError, Problem, disk_full
+from ingest.limits import Watchdog
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
-from ingest.model.process import ModelProcess
+from ingest.model import ModelProcess
 from ingest.pool import WorkerPool
-from ingest.record.feedback import Feedback
-from ingest.record.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
-from ingest.record.results import Results
-from ingest.record.run import run_record
-from ingest.record.seal import read_key, remove_key
-from ingest.record.stats import RunStats, RunStatus
-from ingest.results.names import older_names
-from ingest.results.reader import ResultsReader
+from ingest.record import (
+    NO_ROOM,
+    hold_room,
+    open_private,
+    publish,
+    read_key,
+    remove_key,
+    run_record,
+    write_manifest,
+    write_run,
+    write_text,
+)
+from ingest.record_writer import Results
+from ingest.results import ResultsReader, older_names
 from ingest.runner import Runner
 from ingest.settings import Task, read_task
-from ingest.submission.checks import Fingerprint, check_submission, fingerprint
-from ingest.submission.credits import Credit, read_credits
+from ingest.stats import Feedback, RunStats, RunStatus
+from ingest.submission import Credit, Fingerprint, check_submission, fingerprint, read_credits
 from ingest.workers import ModelWorker
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}

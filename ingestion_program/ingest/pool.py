@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-from ingest.confined.processor import cores
+from ingest.capacity import cores
 from ingest.errors import Problem
 
 if TYPE_CHECKING:

@@ -7,23 +7,20 @@ import sys
 import traceback
 from dataclasses import replace
 
-from ingest.clips.footage import Footage
 from ingest.clock import Clock, minutes
+from ingest.data import Footage
 from ingest.errors import IngestionError, Problem
+from ingest.evidence import CueClaim
 from ingest.log import Log, Progress
 from ingest.media.altered.draws import Draws
 from ingest.media.clip import ClipSource
-from ingest.model.asking import Told
-from ingest.model.evidence import CueClaim
-from ingest.model.process import LoadFailed
+from ingest.model import LoadFailed, Told
 from ingest.pool import WorkerPool
 from ingest.probes.edits import claims_of
 from ingest.probes.run import ProbePass
-from ingest.record.feedback import Feedback
-from ingest.record.receipt import Determinism, choose
-from ingest.record.results import REPEATS, Results
-from ingest.record.stats import ClipStatus, RunStats
+from ingest.record_writer import REPEATS, Results
 from ingest.settings import Task
+from ingest.stats import ClipStatus, Determinism, Feedback, RunStats, choose
 from ingest.workers import Answer, ClipTask, PassLimits, Query
 
 FORECAST_AFTER = 5

@@ -9,10 +9,8 @@ from ingest.clock import Clock
 from ingest.errors import IngestionError, Problem, output_closed
 from ingest.log import Log, say, speak_utf8
 from ingest.packages import PackagesMissing, provide
-from ingest.record.folder import empty_folder, write_manifest, write_run
-from ingest.record.run import run_record
-from ingest.record.seal import read_key, remove_key
-from ingest.record.stats import RunStats
+from ingest.record import empty_folder, read_key, remove_key, run_record, write_manifest, write_run
+from ingest.stats import RunStats
 
 # What the program needs; pandas and scikit-learn are for the participants' models.
 MODULES = ("av", "cv2", "numpy", "pandas", "pydantic", "sklearn", "yaml")

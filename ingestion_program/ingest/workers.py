@@ -6,20 +6,18 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ingest.clips.footage import check_unchanged
+from ingest.data import check_unchanged
 from ingest.errors import Problem
 from ingest.media.frame_server import AHEAD_CLIPS
 from ingest.media.video import UnreadableClip, is_readable
-from ingest.model.asking import CallResult, ask_explanation, ask_prediction
-from ingest.model.process import LoadFailed
+from ingest.model import CallResult, LoadFailed, ask_explanation, ask_prediction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ingest.clock import Clock
     from ingest.media.clip import ClipSource
-    from ingest.model.asking import Told
-    from ingest.model.process import ModelProcess
+    from ingest.model import ModelProcess, Told
     from ingest.settings import Task
 
 TELLING_S = 0.2

@@ -21,10 +21,8 @@ from bundle_tools.challenge.pages.phase import FigureError
 from bundle_tools.challenge.pages.write import open_bundle
 from bundle_tools.challenge.rules.phases import MOST_EDITS, UNITS, altered_calls
 from bundle_tools.errors import BundleError
-from ingest import settings
-from ingest.confined import watch
+from ingest import limits, settings, submission
 from ingest.probes import plan
-from ingest.submission import credits
 from score.columns import columns
 from score.order import SMALLEST_EFFECT
 from score.settings import read_settings
@@ -271,9 +269,9 @@ def test_packages_are_those_of_the_lock(texts: Path) -> None:
 
 def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
     fixed = {
-        "repeats_min": plan.FEWEST, "repeats_max": plan.MOST, "credits_most": credits.MOST_CREDITS,
-        "credit_chars": credits.LONGEST_TEXT, "working_mb": watch.SCRATCH_MB, "working_files": watch.SCRATCH_FILES,
-        "file_mb": watch.FILE_MB, "threads": watch.THREADS, "output_mb": watch.OUTPUT_MB,
+        "repeats_min": plan.FEWEST, "repeats_max": plan.MOST, "credits_most": submission.MOST_CREDITS,
+        "credit_chars": submission.LONGEST_TEXT, "working_mb": limits.SCRATCH_MB, "working_files": limits.SCRATCH_FILES,
+        "file_mb": limits.FILE_MB, "threads": limits.THREADS, "output_mb": limits.OUTPUT_MB,
         "submission_mb": settings.Limits.submission_mb, "submission_files": settings.Limits.submission_files,
         "epsilon_least": SMALLEST_EFFECT, "units": UNITS,
         "level_low": BANDS["low"][1], "level_medium_low": BANDS["medium"][0],

@@ -94,12 +94,12 @@ PLACES = {
     "before the output is emptied": ("start", "empty_folder", 1),
     "before the first clip": ("workers", "ask_prediction", 1),
     "between prediction and explanation": ("workers", "ask_explanation", 2),
-    "before the third prediction is written": ("record.results", "_csv_line", 4),
-    "before a clip is closed": ("record.results", "_json_line", 4),
+    "before the third prediction is written": ("record_writer", "_csv_line", 4),
+    "before a clip is closed": ("record_writer", "_json_line", 4),
     "before run.json": ("pipeline", "write_run", 1),
     "before the manifest": ("pipeline", "write_manifest", 1),
-    "before the seal": ("record.folder", "seal", 1),
-    "before the manifest gets its name": ("record.folder", "Path.replace", 2 + CLIPS),
+    "before the seal": ("record", "seal", 1),
+    "before the manifest gets its name": ("record", "Path.replace", 2 + CLIPS),
     "after all": ("start", "sys.exit", 1),
 }
 

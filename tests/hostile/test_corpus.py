@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.confined.processor import SHORT_OF_TIME
+from ingest.capacity import SHORT_OF_TIME
 from tests import mostly_slow
 from tests.hostile.cases import CASES, EXIT_CODES, ISOLATION_LEVELS, Case, Verdict, read_case
 from tests.hostile.stage import KEY, LIMITS, MEMORY_MB, Played, Stage, play, score, set_stage

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import yaml
 
-from ingest.clips.footage import read_footage
+from ingest.data import read_footage
 from ingest.errors import IngestionError, Problem
-from ingest.record.seal import read_key
+from ingest.record import read_key
 from ingest.settings import read_task
 from tests.hostile.cases import CASES
 from tests.hostile.stage import CLIPS, KEY, LIMITS, SECRETS, Played, Stage, play, set_stage

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import Problem
-from ingest.record.feedback import Feedback
+from ingest.stats import Feedback
 from tests.hostile.cases import CASES, ISOLATION_LEVELS, Case, waits
 from tests.hostile.stage import Played
 from tests.hostile.test_corpus import (

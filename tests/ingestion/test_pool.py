@@ -20,7 +20,7 @@ from ingest.errors import IngestionError, Problem
 from ingest.media.clip import ClipSource
 from ingest.media.frame_server import ClipEnd
 from ingest.media.video import UnreadableClip
-from ingest.model.process import CallFailed, LoadFailed
+from ingest.model import CallFailed, LoadFailed
 from ingest.pool import WorkerPool
 from ingest.workers import ClipTask, ModelWorker, PassLimits, Query
 
@@ -47,7 +47,7 @@ def nothing_is_read() -> Iterator[None]:
     with (
         mock.patch.object(workers, "check_unchanged"),
         mock.patch.object(workers, "is_readable", lambda path: path.name == "spoiled"),
-        mock.patch("ingest.model.asking.check_explanation", lambda value, *_: (told(value), [])),
+        mock.patch("ingest.model.check_explanation", lambda value, *_: (told(value), [])),
     ):
         yield
 

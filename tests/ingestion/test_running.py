@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from ingest.clips.footage import check_unchanged
+from ingest.data import check_unchanged
 from ingest.errors import IngestionError, Problem
 from ingest.log import Log
 from ingest.media.clip import ClipSource
 from ingest.media.video import ClipFacts
-from ingest.model.asking import CallResult, ask_explanation, ask_prediction
-from ingest.record.stats import RunStats
+from ingest.model import CallResult, ask_explanation, ask_prediction
 from ingest.settings import read_task
+from ingest.stats import RunStats
 from tests.ingestion.conftest import SETTINGS, Outcome, Together, model_source, write_phase
 
 Ingest = Callable[..., Outcome]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ingest.clips.footage import read_footage
+from ingest.data import read_footage
 from ingest.errors import IngestionError
 from ingest.settings import read_task
 from tests import ROOT

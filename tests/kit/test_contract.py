@@ -84,7 +84,7 @@ import pickle, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from ingest.media.clip import ClipSource
-from ingest.model.process import ModelProcess
+from ingest.model import ModelProcess
 from ingest.settings import Isolation, Limits
 
 model = ModelProcess(Path(sys.argv[2]), None, Limits(60, 20, 20, 2), Isolation())

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import runs
-from ingest.submission.checks import fingerprint
+from ingest.submission import fingerprint
 from kit import main
 from tests import ROOT, warm
 from tests.fewer import ask_once, keep_clips

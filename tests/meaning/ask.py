@@ -13,7 +13,7 @@ from pathlib import Path
 import cv2
 
 from file_clip import FileClip
-from ingest.model.answers import check_explanation
+from ingest.answers import check_explanation
 from ingest.settings import read_task
 
 

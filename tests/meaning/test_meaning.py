@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from file_clip import FileClip
-from ingest.model.answers import check_explanation, check_prediction
+from ingest.answers import check_explanation, check_prediction
 from ingest.settings import read_task
 from tests import ROOT
 from tests.fewer import copy_with

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ingest.model.answers import check_explanation, check_prediction
+from ingest.answers import check_explanation, check_prediction
 from ingest.settings import Task, read_task
 from model_process.clip import Clip
 from tests import ROOT, there

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import score.pipeline
-from ingest.record.seal import seal
+from ingest.record import seal
 from score.errors import MOST_FOUND, OrganiserError
 from score.read import tables
 from score.read.manifest import find_planted, is_sealed, read_key

@@ -36,8 +36,8 @@ def ingestion_settings(path: Path) -> dict[str, Any]:
 
 def check_inputs(folder: Path) -> Problems:
     """Read the clips and names of input data; the program raises its problems."""
-    from ingest.clips.footage import read_footage
-    from ingest.results.names import older_names
+    from ingest.data import read_footage
+    from ingest.results import older_names
     from ingest.settings import read_task
 
     task = read_task(folder / "task.yaml")

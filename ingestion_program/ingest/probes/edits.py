@@ -10,10 +10,10 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from ingest.evidence import CueClaim
 from ingest.media.altered.alteration import Slow
 from ingest.media.altered.region import Outside
 from ingest.media.sound import has_sound
-from ingest.model.evidence import CueClaim
 from ingest.probes.plan import CueEdit
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ingest.clips.copies import Copy
+    from ingest.data import Copy
     from ingest.media.altered.draws import Draws
     from ingest.media.altered.region import Box
     from ingest.media.clip import ClipSource

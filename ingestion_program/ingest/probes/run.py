@@ -6,35 +6,34 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ingest.clips.footage import check_unchanged
+from ingest.codes import CODES
+from ingest.data import check_unchanged
 from ingest.errors import Problem
+from ingest.evidence import seconds_of
 from ingest.log import Progress
 from ingest.media.video import UnreadableClip, read_facts
-from ingest.model.evidence import seconds_of
 from ingest.probes.edits import choose_edits
 from ingest.probes.plan import choose_repeats, group_calls, plan_calls
 from ingest.probes.stage import Stage
-from ingest.record.codes import CODES
-from ingest.record.receipt import Determinism
-from ingest.record.results import PROBES
-from ingest.record.stats import ProbeCount
+from ingest.record_writer import PROBES
+from ingest.stats import Determinism, ProbeCount
 from ingest.workers import ClipTask, PassLimits, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ingest.clips.footage import Footage
     from ingest.clock import Clock
+    from ingest.data import Footage
+    from ingest.evidence import CueClaim
     from ingest.log import Log
     from ingest.media.altered.draws import Draws
     from ingest.media.clip import ClipSource
-    from ingest.model.asking import Told
-    from ingest.model.evidence import CueClaim
+    from ingest.model import Told
     from ingest.pool import WorkerPool
     from ingest.probes.plan import Call
-    from ingest.record.results import Results
-    from ingest.record.stats import RunStats
+    from ingest.record_writer import Results
     from ingest.settings import Task
+    from ingest.stats import RunStats
     from ingest.workers import Answer
 
 NAMED_CAUSES = 3

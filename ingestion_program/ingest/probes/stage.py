@@ -18,7 +18,7 @@ from ingest.settings import OPERATORS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ingest.clips.footage import Footage
+    from ingest.data import Footage
     from ingest.media.altered.draws import Draws
     from ingest.media.clip import ClipSource
     from ingest.probes.plan import Call

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.confined.container import limits
+from ingest.confine import limits
 from tests.ingestion.conftest import PROGRAM
 
 V2 = "0::/challenge.slice/docker-ab.scope\n"
@@ -65,7 +65,7 @@ def test_a_machine_without_proc_has_no_limit_in_sight(tmp_path: Path) -> None:
 
 
 def seen_by(*start: str) -> dict[str, object]:
-    source = "import json; from ingest.confined.container import container; print(json.dumps(container()))"
+    source = "import json; from ingest.confine import container; print(json.dumps(container()))"
     done = subprocess.run(
         [*start, sys.executable, "-c", source], cwd=PROGRAM, capture_output=True, text=True, check=False
     )

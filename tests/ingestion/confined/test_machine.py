@@ -16,11 +16,11 @@ from threading import Timer
 import pytest
 import yaml
 
-from ingest.confined import watch
-from ingest.confined.process import ConfinedProcess, Confinement
+from ingest import limits
+from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import Problem, Stage
-from ingest.model.process import LoadFailed, ModelProcess
-from ingest.record.folder import append, open_private, publish
+from ingest.model import LoadFailed, ModelProcess
+from ingest.record import append, open_private, publish
 from ingest.settings import Isolation, Limits
 from model_process.protocol import ChannelClosed
 from tests import warm
@@ -272,11 +272,11 @@ def test_files_without_a_name_count_however_deep_they_were_made(tmp_path: Path) 
             deeper = os.open("d" * 250, os.O_RDONLY, dir_fd=folder)
             os.close(folder)
             folder = deeper
-        before = watch._unnamed(os.getpid(), tmp_path)
+        before = limits._unnamed(os.getpid(), tmp_path)
         file = os.open("x", os.O_CREAT | os.O_RDWR, dir_fd=folder)
         os.unlink("x", dir_fd=folder)
         os.pwrite(file, b"x" * (8 << 20), 0)
-        after = watch._unnamed(os.getpid(), tmp_path)
+        after = limits._unnamed(os.getpid(), tmp_path)
         os.close(file)
     finally:
         os.close(folder)
@@ -285,11 +285,11 @@ def test_files_without_a_name_count_however_deep_they_were_made(tmp_path: Path) 
 
 
 def test_shared_memory_counts_by_what_is_mapped(tmp_path: Path) -> None:
-    before = watch._unnamed(os.getpid(), tmp_path)
+    before = limits._unnamed(os.getpid(), tmp_path)
     descriptor = os.memfd_create("frames")
     os.ftruncate(descriptor, 8 << 20)
     with mmap.mmap(descriptor, 8 << 20), mmap.mmap(-1, 4 << 20):
-        after = watch._unnamed(os.getpid(), tmp_path)
+        after = limits._unnamed(os.getpid(), tmp_path)
     os.close(descriptor)
     assert before is not None
     assert after == (before[0], before[1] + 12)
@@ -300,7 +300,7 @@ def test_threads_that_take_long_to_die_are_no_excess(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The main thread of a dying process is gone before the others, and what holds much memory dies slowly.
-    monkeypatch.setattr(watch, "PERIOD_S", 0.001)
+    monkeypatch.setattr(limits, "PERIOD_S", 0.001)
     model = (
         "from threading import Thread; import time; memory = bytearray(1 << 28); "
         "[Thread(target=time.sleep, args=(60,), daemon=True).start() for _ in range(30)]; print(flush=True); "
@@ -311,7 +311,7 @@ def test_threads_that_take_long_to_die_are_no_excess(
         child = subprocess.Popen([sys.executable, "-c", model], stdout=subprocess.PIPE, start_new_session=True)
         with process._siblings.starting() as alive:
             alive.add(child.pid)
-        process._process, process._watch = child, watch.Watch(child, tmp_path, 4096, process._siblings)
+        process._process, process._watch = child, limits.Watch(child, tmp_path, 4096, process._siblings)
         assert child.stdout is not None
         child.stdout.readline()
         if ending == "by itself":

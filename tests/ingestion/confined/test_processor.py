@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.confined.processor import Meter, Processor, blame, is_busy, waited_s
+from ingest.capacity import Meter, Processor, blame, is_busy, waited_s
 from ingest.errors import Problem
 from tests.ingestion.conftest import follows, model_source, run_program
 

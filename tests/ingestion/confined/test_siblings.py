@@ -26,12 +26,12 @@ INGESTION = """
 import json, os, subprocess, sys
 from pathlib import Path
 sys.path.insert(0, PROGRAM)
-from ingest.confined import container, guard
-from ingest.confined.siblings import Siblings
+from ingest import confine
+from ingest.confine import Siblings
 
-guard.harden_process()
-guard.SHARED_MEMORY = shared = Path(SHARED)
-container.is_our_own = lambda: True
+confine.harden_process()
+confine.SHARED_MEMORY = shared = Path(SHARED)
+confine.is_our_own = lambda: True
 siblings = Siblings(2)
 
 def start(name):

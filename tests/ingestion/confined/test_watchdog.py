@@ -6,7 +6,7 @@ from queue import Queue
 
 import pytest
 
-from ingest.confined.watchdog import TEMPORARY_FAILURE, Watchdog
+from ingest.limits import TEMPORARY_FAILURE, Watchdog
 from tests.ingestion.conftest import PROGRAM, SETTINGS, model_source, run_script, write_phase
 
 # Ingestion with one of its own functions replaced: the third clip's decoding never ends.
@@ -15,7 +15,7 @@ import sys, threading, time
 from pathlib import Path
 sys.path.insert(0, {program!r})
 import ingest.{module}
-from ingest.confined import watchdog
+from ingest import limits
 from ingest.clock import Clock
 from ingest.pipeline import run
 
@@ -29,7 +29,7 @@ class Sooner(threading.Event):
         return self.is_set()
 
 if {sooner}:  # what would take most of the limit
-    watchdog.Event = Sooner
+    limits.Event = Sooner
 
 def stands_still(*arguments, **named):
     calls.append(1)
@@ -77,7 +77,7 @@ def test_it_waits_until_ten_seconds_are_left_or_a_twentieth(
 
 # Warm-up and two clips are three readings; two clips are two records each.
 @pytest.mark.parametrize(
-    ("module", "function", "after"), [("media.frame_server", "read_facts", 3), ("record.results", "_json_line", 4)]
+    ("module", "function", "after"), [("media.frame_server", "read_facts", 3), ("record_writer", "_json_line", 4)]
 )
 def test_what_is_complete_is_sealed_and_the_rest_not_reached(
     module: str, function: str, after: int, numbered_clip: Path, tmp_path: Path

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.clips.footage import Footage
+from ingest.data import Footage
 from ingest.media.altered.alteration import Alteration, Slow, frozen
 from ingest.media.altered.draws import Draws
 from ingest.media.altered.jitter import GRAIN, Jitter, draw_jitter

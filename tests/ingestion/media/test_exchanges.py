@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.clips.copies import Copy
-from ingest.clips.exchanges import read_exchanges
-from ingest.clips.footage import Footage
+from ingest.data import Copy, Footage, read_exchanges
 from ingest.errors import Problem
 from ingest.media import reels
 from ingest.media.altered import alteration

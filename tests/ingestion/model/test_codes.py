@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
-from ingest.record.codes import CODES, KINDS, Code
-from ingest.results.reader import REMARKS
+from ingest.codes import CODES, KINDS, Code
+from ingest.results import REMARKS
 from ingest.schema import Kind
 from tests.ingestion.conftest import PROGRAM
 from tests.listed_codes import PAGE, is_plain, listed, strange_names
@@ -44,7 +44,7 @@ def used_codes(path: Path) -> set[str]:
             found.add(argument.value)
         else:
             handed_on = ast.unparse(argument)
-            assert handed_on == "code" or (path.name, handed_on) == ("process.py", "text['code']"), (path, handed_on)
+            assert handed_on == "code" or (path.name, handed_on) == ("model.py", "text['code']"), (path, handed_on)
     return found
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from ingest.errors import Problem
-from ingest.model.evidence import Evidence, area_average, check_evidence
+from ingest.evidence import Evidence, area_average, check_evidence
 from ingest.settings import EvidenceFormat, ExplanationFormat, Grid, ImageSize, Target, TextLimits
 
 FORM = ExplanationFormat(TextLimits(20, 200), ImageSize(355, 200), EvidenceFormat(Grid(9, 16), ("smile", "gaze")))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.codes import CODES
 from ingest.errors import Problem, Stage
-from ingest.record.codes import CODES
-from ingest.record.feedback import LONGEST, MOST_LINES, Feedback
+from ingest.stats import LONGEST, MOST_LINES, Feedback
 from model_process.loading import LoadFailure, load_model
 from tests.ingestion.conftest import ONCE, Outcome, Together, model_source, write_phase
 

@@ -12,9 +12,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ingest.answers import check_explanation, check_prediction
+from ingest.codes import CODES
 from ingest.errors import IngestionError, Problem
-from ingest.model.answers import check_explanation, check_prediction
-from ingest.record.codes import CODES
 from ingest.settings import EvidenceFormat, ExplanationFormat, Grid, ImageSize, Target, TextLimits, read_task
 from model_process.packing import ARRAY, OTHER, Packer, unpack
 from tests.ingestion.conftest import SETTINGS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ingest.errors import Problem
 from ingest.log import MAXIMUM_LINES, Log
-from ingest.record.stats import RunStats
+from ingest.stats import RunStats
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import ONCE, Outcome, Together, model_source, write_phase
 

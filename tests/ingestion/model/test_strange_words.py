@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ingest.errors import Problem
-from ingest.model.process import LoadFailed, ModelProcess
-from ingest.results.reader import ResultsReader
+from ingest.model import LoadFailed, ModelProcess
+from ingest.results import ResultsReader
 from ingest.settings import Isolation, Limits, read_task
 from model_process.protocol import Message
 

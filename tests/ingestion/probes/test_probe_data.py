@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ingest.clips.footage import read_footage
+from ingest.data import read_footage
 from ingest.errors import IngestionError
 from ingest.media.altered.region import Box
 from ingest.settings import JitterRange, read_task

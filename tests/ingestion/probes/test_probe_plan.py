@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.clips.copies import Copy
+from ingest.data import Copy
+from ingest.evidence import CueClaim, Evidence
 from ingest.media.altered.draws import Draws
 from ingest.media.altered.exchange import Corners, Exchange, Part
 from ingest.media.altered.region import Box
-from ingest.model.evidence import CueClaim, Evidence
 from ingest.probes.edits import OPERATORS, choose_edits, claims_of
 from ingest.probes.plan import EXCHANGE, FREEZE, MOST_CALLS, QUIET, Call, CueEdit, group_calls, plan_calls
 from ingest.settings import OPERATORS as FILLS

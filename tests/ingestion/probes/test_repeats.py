@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ingest.media.altered.draws import Draws
 from ingest.probes.plan import FEWEST, MOST, Call, choose_repeats
-from ingest.record.receipt import Determinism
+from ingest.stats import Determinism
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
 from tests.ingestion.probes.test_probe_plan import lengths, plan

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from ingest.clips.footage import read_footage
+from ingest.data import read_footage
 from ingest.errors import Problem
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.media.frame_server import FrameServer
-from ingest.model.process import LoadFailed
+from ingest.model import LoadFailed
 from ingest.pool import WorkerPool
 from ingest.probes.run import ProbePass
-from ingest.record.results import Results
-from ingest.record.stats import RunStats
+from ingest.record_writer import Results
 from ingest.settings import Task, read_task
+from ingest.stats import RunStats
 from ingest.workers import ModelWorker
 from tests import mostly_slow
 from tests.ingestion.clips import Format, write_clip

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.media.clip import ClipSource
-from ingest.record.receipt import MOST, Determinism, choose
+from ingest.stats import MOST, Determinism, choose
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, model_source, run_script, write_phase
 
 Ingest = Callable[..., Outcome]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import IngestionError
-from ingest.record.seal import read_key, remove_key, seal
+from ingest.record import read_key, remove_key, seal
 from tests.ingestion.conftest import PROGRAM, model_source, run_program
 
 KEY = bytes(range(32))

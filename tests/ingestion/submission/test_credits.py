@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.submission.credits import LARGEST_FILE, Credit, read_credits
+from ingest.submission import LARGEST_FILE, Credit, read_credits
 
 GOOD = """\
 format_version: 1

@@ -15,9 +15,8 @@ import yaml
 from ingest.errors import IngestionError, Problem
 from ingest.media.clip import ClipSource
 from ingest.media.video import ClipFacts
-from ingest.model.process import CallFailed, LoadFailed
-from ingest.results.names import older_names
-from ingest.results.reader import ResultsReader
+from ingest.model import CallFailed, LoadFailed
+from ingest.results import ResultsReader, older_names
 from ingest.settings import read_task
 from model_process.protocol import ChannelClosed
 from model_process.results import SubmittedResults, Unreadable, names_of

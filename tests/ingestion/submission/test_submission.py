@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from ingest.errors import Problem
-from ingest.record.folder import empty_folder
+from ingest.record import empty_folder
 from ingest.settings import Limits
-from ingest.submission.checks import check_submission, fingerprint
+from ingest.submission import check_submission, fingerprint
 from tests.deep import nested_folders
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program, write_phase
 

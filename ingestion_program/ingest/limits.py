@@ -1,19 +1,60 @@
-"""Limits that the kernel does not enforce, checked a few times per second while the model runs."""
+"""Limits of a run and of a model process, and what ends them."""
 
 import contextlib
 import os
 import signal
 import stat
 import subprocess
+import sys
 import time
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
-from ingest.confined.container import is_our_own, limits
-from ingest.confined.guard import remove, shared_files
-from ingest.confined.siblings import Siblings
+from ingest.confine import Siblings, is_our_own, limits, remove, shared_files
+
+RESERVE_S = 10.0
+SHARE = 0.95
+TEMPORARY_FAILURE = 75
+"""Exit code EX_TEMPFAIL: another attempt may succeed."""
+
+
+class Watchdog:
+    """Waits in its own thread; unless disarmed before time is up, it saves the run and ends the program."""
+
+    def __init__(self, flush_partial_run: Callable[[], bool]) -> None:
+        """Take the function that saves the run and returns whether every clip had its turn."""
+        self._rescue = flush_partial_run
+        self._stood_down = Event()
+        # Whoever holds it writes the end of the run; it is never released.
+        self._turn = Lock()
+
+    def start(self, limit_s: float, elapsed_s: float) -> None:
+        """Start waiting, `elapsed_s` seconds into the platform's limit; the last 10 s, or 5 % if less, are reserved."""
+        wait_s = max(limit_s - RESERVE_S, SHARE * limit_s) - elapsed_s
+        Thread(target=self._watch, args=(max(0.0, wait_s),), daemon=True).start()
+
+    def disarm(self) -> None:
+        """Stop the watchdog at the end of a run; does not return if the rescue has already begun."""
+        self._turn.acquire()
+        self._stood_down.set()
+
+    def _watch(self, wait_s: float) -> None:
+        if self._stood_down.wait(wait_s) or not self._turn.acquire(blocking=False):
+            return
+        code = TEMPORARY_FAILURE
+        try:
+            if self._rescue():
+                code = 0
+        except BaseException as error:  # noqa: BLE001 - the program ends here, whatever happens
+            traceback.print_tb(error.__traceback__)
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+
 
 PERIOD_S = 0.2
 # Frames that ingestion shares with the model also count as the model's memory.

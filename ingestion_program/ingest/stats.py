@@ -1,19 +1,149 @@
-"""Statistics of a run: counts, problems, and whether the run can be judged."""
+"""How a run goes: what is counted, whether answers repeat, and which problems participants are told."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import math
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ingest.codes import CODES, Code
 from ingest.errors import Problem
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ingest.media.clip import ClipSource
 if TYPE_CHECKING:  # a run without packages is recorded, too
     from ingest.log import Log
     from ingest.pool import WorkerPool
-    from ingest.record.feedback import Feedback
-    from ingest.record.receipt import Determinism
     from model_process.sandbox import Isolated
+
+
+LONGEST = 600
+LARGEST_SOURCE = 1 << 18
+MOST_SOURCES, MOST_LINES = 50, 2000
+"""For longer submissions no lines are reported: a line number among millions could encode a pixel."""
+LINE = re.compile(r"(?P<file>.+?\.py) line (?P<line>[0-9]{1,7})(, in .*)?", re.DOTALL)
+# Places that only the programs name.
+PLACES = frozenset(
+    {"model.py", "predict", "explain", "text", "image", "evidence", "space", "time", "the remaining clips"}
+)
+
+
+class Feedback:
+    """Turns a problem caused by a model into the message for its author."""
+
+    def __init__(self, submission: Path, targets: tuple[str, ...], *, hidden: bool) -> None:
+        self._hidden = hidden
+        self._places = PLACES | {f'target "{name}"' for name in targets}
+        # Read before any model runs, which could otherwise invent names by writing files.
+        self._lines = _count_lines(submission) if hidden else {}
+
+    def tell(self, problem: Problem) -> Problem:
+        """Return the problem as it may be recorded and printed.
+
+        Problems for the organisers keep their own words: a model cannot influence them.
+        """
+        # The model process reports its own failures, and may lie.
+        if problem.code not in CODES or problem.stage not in CODES[problem.code].stages:
+            problem = replace(problem, code="load_failed")
+        if problem.fault == "organiser":
+            return problem
+        if self._hidden:
+            return _fixed(problem, CODES[problem.code], self._place(problem))
+        return replace(
+            problem,
+            where=problem.where[:LONGEST],
+            found=problem.found[:LONGEST],
+            expected=problem.expected[:LONGEST],
+            fix=(problem.fix or CODES[problem.code].fix)[:LONGEST],
+        )
+
+    def _place(self, problem: Problem) -> str:
+        if problem.where in self._places:
+            return problem.where
+        match = LINE.fullmatch(problem.where)
+        if match and 1 <= int(match["line"]) <= self._lines.get(match["file"], 0):
+            return f"{match['file']} line {int(match['line'])}"
+        return problem.stage
+
+
+def _fixed(problem: Problem, words: Code, where: str) -> Problem:
+    return replace(problem, where=where, found=words.found, expected=words.expected, fix=words.fix)
+
+
+def _count_lines(submission: Path) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for path in sorted(submission.rglob("*.py"))[:MOST_SOURCES]:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_SOURCE:
+            counts[path.relative_to(submission).as_posix()] = path.read_bytes().count(b"\n") + 1
+    return {name: lines for name, lines in counts.items() if lines <= MOST_LINES}
+
+
+SHARE = 0.05
+FEWEST = 4
+MOST = 20
+
+
+@dataclass
+class Determinism:
+    """Result of asking clips, or altered copies, again."""
+
+    clips: int = 0
+    """Clips that were asked a second time."""
+    identical: int = 0
+    """Clips whose second answer was the same in every bit."""
+    largest_difference: float | None = None
+    """Largest difference in any target, over clips with two valid answers, >= 0; None without such a clip."""
+
+    def add(self, first: dict[str, float], second: dict[str, float] | None) -> None:
+        """Compare the two predictions of one clip; None means that the second call failed."""
+        self.clips += 1
+        if second is None:
+            return
+        self.identical += first == second
+        difference = max(abs(first[name] - second[name]) for name in first)
+        self.largest_difference = max(self.largest_difference or 0.0, difference)
+
+    def problems(self) -> list[Problem]:
+        """Return a warning where answers to clips differ."""
+        fix = "fix seeds and the number of threads, and carry nothing over from one clip to the next"
+        return self._problems("answers_differ", "clips", fix)
+
+    def problems_of_copies(self) -> list[Problem]:
+        """Return a warning where answers to altered copies differ."""
+        fix = "carry nothing over from one call to the next, and fix seeds and the number of threads"
+        return self._problems("answers_depend", "altered copies", fix)
+
+    def _problems(self, code: str, asked: str, fix: str) -> list[Problem]:
+        differ = self.clips - self.identical
+        if not differ:
+            return []
+        largest = "" if self.largest_difference is None else f", by up to {self.largest_difference:.2g}"
+        found = f"different answers to {differ} of {self.clips} {asked} asked twice{largest}"
+        return [Problem(code, "run", "predict", found, "the same answer both times", fix, severity="warning")]
+
+
+def choose(clips: Sequence[ClipSource], seed: int) -> list[ClipSource]:
+    """Return the clips to ask again, in an order that does not depend on that of `clips`.
+
+    These are 5 % of the clips, at least 4 and at most 20, drawn by a keyed hash, so that a model cannot know them.
+    """
+    count = min(len(clips), MOST, max(FEWEST, math.ceil(SHARE * len(clips))))
+    chosen = sorted(clips, key=lambda clip: _rank(seed, clip.clip_id))[:count]
+    positions = {clip.clip_id: position for position, clip in enumerate(clips)}
+    order = [positions[clip.clip_id] for clip in chosen]
+    return chosen[::-1] if order == sorted(order) else chosen
+
+
+def _rank(seed: int, clip_id: str) -> bytes:
+    return hmac.new(str(seed).encode(), clip_id.encode(), hashlib.sha256).digest()
+
 
 RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]
 ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]

@@ -1,20 +1,74 @@
-"""The process that reads submitted results, seen from outside: it is asked clip by clip, like a model.
+"""Results that are submitted in place of a model."""
 
-It reads untrusted files, so it is confined like a model.
-"""
-
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ingest.errors import Problem, Severity, Stage
+from ingest.codes import CODES
+from ingest.data import problem, read_rows
+from ingest.errors import IngestionError, Problem, Severity, Stage
 from ingest.media.clip import ClipSource
 from ingest.media.video import ClipFacts
-from ingest.model.process import CallFailed, ModelProcess
-from ingest.record.codes import CODES
-from ingest.results.files import find_results
+from ingest.model import CallFailed, ModelProcess
 from ingest.settings import Task
 from model_process.protocol import Message
+
+COLUMNS = ["clip_id", "name"]
+
+
+def older_names(path: Path | None, clip_ids: list[str]) -> dict[str, str | None]:
+    """Return the older name of each clip; None without an entry, or without a list.
+
+    Raises IngestionError with every problem of the list.
+    """
+    names = dict[str, str | None].fromkeys(clip_ids)
+    problems: list[Problem] = []
+    lines: dict[str, str] = {}
+    for where, (clip_id, name) in [] if path is None else read_rows(path, COLUMNS, problems):
+        if clip_id not in names:
+            problems.append(problem("clip_unknown", where, clip_id, "a clip of the list", "correct the clip_id"))
+        elif name in lines:
+            found, expected = f"the name {name[:80]!r}", f"every name once; it is already in {lines[name]}"
+            problems.append(problem("clip_twice", where, found, expected, "correct one of the names"))
+        else:
+            names[clip_id], lines[name] = name, where
+    if problems:
+        raise IngestionError(problems)
+    return names
+
+
+Form = Literal["2017", "records"]
+EXPLANATIONS: dict[Form, str] = {"2017": "description.pkl", "records": "explanations.jsonl"}
+PREDICTIONS: dict[str, Form] = {"prediction.pkl": "2017", "predictions.pkl": "2017", "predictions.csv": "records"}
+"""Both names were used in 2017: the plural in the first stage, the singular in the second."""
+
+
+@dataclass(frozen=True)
+class ResultFiles:
+    """The result files of a submission."""
+
+    form: Form
+    predictions: str
+    """Name of the file with the numbers."""
+    explanations: str | None
+    """Name of the file with the explanations; None if there is none."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the files."""
+        return frozenset(filter(None, (self.predictions, self.explanations)))
+
+
+def find_results(names: Iterable[str]) -> list[ResultFiles]:
+    """Return every way to read a submission's top-level files as results; only exactly one can be judged."""
+    present = set(names)
+    return [
+        ResultFiles(form, name, EXPLANATIONS[form] if EXPLANATIONS[form] in present else None)
+        for name, form in PREDICTIONS.items()
+        if name in present
+    ]
+
 
 MEMORY_MB = 1024
 """Private memory of the process: 2,000 clips with pictures of 200 x 355 take half of it."""

@@ -1,7 +1,7 @@
 """Check a model's answers: a bad prediction fails its clip, a bad part of an explanation costs only that part.
 
 The values come from the model process as plain JSON and arrays; nothing here runs a participant's code. A problem
-without its own fix gets that of its code, see `ingest.record.codes`.
+without its own fix gets that of its code, see `ingest.codes`.
 """
 
 import difflib
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.errors import Problem, Stage
-from ingest.model.evidence import Evidence, check_evidence
+from ingest.evidence import Evidence, check_evidence
 from ingest.settings import ExplanationFormat, Target
 from model_process.packing import OTHER
 

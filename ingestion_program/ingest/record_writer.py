@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Any
 
 from ingest.errors import Problem
-from ingest.model.asking import Told
-from ingest.record.folder import append, write_file
+from ingest.model import Told
+from ingest.record import append, write_file
 from ingest.settings import Target
 
 PROBES = "probes.jsonl"

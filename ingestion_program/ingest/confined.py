@@ -18,17 +18,16 @@ from pathlib import Path
 from threading import RLock, Thread
 from typing import Any
 
-from ingest.confined import guard
-from ingest.confined.processor import used_s, waited_s
-from ingest.confined.refusals import Refusals
-from ingest.confined.siblings import Siblings
-from ingest.confined.watch import FILE_MB, Watch
+from ingest import confine
+from ingest.capacity import used_s, waited_s
+from ingest.confine import Refusals, Siblings
 from ingest.errors import IngestionError, Problem, Stage, disk_full
+from ingest.limits import FILE_MB, Watch
 from ingest.settings import Isolation
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
 from model_process.sandbox import ISOLATION_LEVELS, Isolated, SandboxPolicy, calls
 
-MAIN = Path(__file__).resolve().parents[2] / "model_process" / "__main__.py"
+MAIN = Path(__file__).resolve().parents[1] / "model_process" / "__main__.py"
 """The script it runs. Its folder is the only part of this program that it may read."""
 LEAST_S = 1.0
 """The shortest time-out for sending a message, seconds."""
@@ -217,7 +216,7 @@ class ConfinedProcess:
             self._drainer.join(timeout=1)
             self._drainer = None
         if self._scratch is not None:
-            guard.remove(self._scratch)
+            confine.remove(self._scratch)
             self._scratch = None
 
     def end_badly(self, error: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:

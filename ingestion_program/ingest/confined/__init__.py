@@ -1,1 +1,0 @@
-"""The confined process: its sandbox, its limits, and cleaning up after it."""

@@ -1,0 +1,357 @@
+"""The data of a phase: lists of clips, rendered copies, exchanges and faces."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from ingest.errors import IngestionError, Problem
+from ingest.media.altered.exchange import Exchange, Part
+from ingest.media.altered.region import Box
+from ingest.media.clip import ClipSource
+from ingest.media.sound import has_sound
+from ingest.media.video import ClipFacts, UnreadableClip, read_facts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.media.altered.region import Box
+    from ingest.settings import Task
+
+
+CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+def read_rows(path: Path, columns: list[str], problems: list[Problem]) -> list[tuple[str, list[str]]]:
+    """Return (where, fields) for every row below the header; the first field is a unique id."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as table:
+            reader = csv.reader(table, strict=True)
+            lines = [(reader.line_num, row) for row in reader if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        problems.append(problem("clips_unreadable", path.name, str(error)[:200], "a CSV file in UTF-8", "rewrite it"))
+        return []
+    if not lines or lines[0][1] != columns:
+        found = ",".join(lines[0][1])[:100] if lines else "an empty file"
+        problems.append(problem("clips_header", f"{path.name} line 1", found, ",".join(columns), "correct the header"))
+        return []
+    rows: list[tuple[str, list[str]]] = []
+    seen: dict[str, int] = {}
+    for line, row in lines[1:]:
+        where = f"{path.name} line {line}"
+        if len(row) != len(columns):
+            problems.append(
+                problem("clips_row", where, f"{len(row)} fields", f"{len(columns)} fields", "correct the row")
+            )
+            continue
+        name = row[0]
+        if not CLIP_ID.fullmatch(name):
+            problems.append(problem("clip_id", where, ascii(name)[:80], CLIP_ID.pattern, "rename the clip"))
+        elif name in seen:
+            problems.append(problem("clip_twice", where, name, f"once (line {seen[name]})", "remove one row"))
+        else:
+            seen[name] = line
+            rows.append((f"{where}, clip {name}", row))
+    return rows
+
+
+def check_file(folder: Path, file: str, sha256: str, where: str, problems: list[Problem]) -> bool:
+    """Tell whether `file` lies below `folder` and has the listed hash."""
+    path = folder / file
+    before = len(problems)
+    if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts:
+        problems.append(problem("clip_path", where, file, "a path below the input data", "move the file there"))
+    elif not _is_regular(path):
+        # Also keeps a FIFO from blocking the run for ever.
+        problems.append(problem("clip_missing", where, f"no regular file {file}", "the clip's file", "add the file"))
+    elif (actual := hash_file(path)) != sha256.lower():
+        fix = "restore the file, or write its hash into the list"
+        problems.append(problem("clip_changed", where, f"SHA-256 {actual[:12]}…", f"{sha256[:12].lower()}…", fix))
+    return len(problems) == before
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def problem(code: str, where: str, found: str, expected: str, fix: str) -> Problem:
+    """Return a problem of the data, which only the organiser can correct."""
+    return Problem(code, stage="data", where=where, found=found, expected=expected, fix=fix, fault="organiser")
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+COPY_COLUMNS = ["copy_id", "clip_id", "cue", "file", "sha256"]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One rendered copy."""
+
+    cue: str
+    """The cue that is neutral in it."""
+    path: Path
+    transcript: str
+    sha256: str
+    """Hash of the file when the run began."""
+
+
+def read_copies(
+    input_data: Path,
+    name: str,
+    cues: tuple[str, ...],
+    clip_ids: set[str],
+    transcripts: dict[str, str],
+    problems: list[Problem],
+) -> dict[str, tuple[Copy, ...]]:
+    """Return the copies of every clip that has some; add mistakes to `problems`."""
+    copies: dict[str, dict[str, Copy]] = {}
+    for where, (copy_id, clip_id, cue, file, sha256) in read_rows(input_data / name, COPY_COLUMNS, problems):
+        before = len(problems)
+        if copy_id in clip_ids:
+            problems.append(problem("clip_twice", where, copy_id, "an id that no clip has", "rename the copy"))
+        if clip_id not in clip_ids:
+            found = ascii(clip_id)[:80]
+            problems.append(problem("clip_unknown", where, found, "a clip of the list", "correct the clip_id"))
+        if cue not in cues:
+            fix = "correct the cue, or add it to the settings"
+            problems.append(problem("copy_cue", where, ascii(cue)[:80], f"one of {', '.join(cues)}", fix))
+        elif cue in copies.get(clip_id, {}):
+            problems.append(
+                problem("copy_cue", where, f"a second copy for {cue}", "each cue once per clip", "remove one")
+            )
+        if copy_id not in transcripts:
+            # An empty transcript would neutralise a second cue: the words.
+            fix = "add the copy's text to the transcripts, even if empty"
+            problems.append(problem("copy_transcript", where, "no transcript", "a transcript for every copy", fix))
+        if check_file(input_data, file, sha256, where, problems) and len(problems) == before:
+            copies.setdefault(clip_id, {})[cue] = Copy(cue, input_data / file, transcripts[copy_id], sha256.lower())
+    return {clip_id: tuple(of_clip.values()) for clip_id, of_clip in copies.items()}
+
+
+FORMAT_VERSION = 2
+_FORM = (
+    f"{{format_version: {FORMAT_VERSION}, clips: {{clip_id: "
+    "{file, sha256, parts: [{name, outline?, event_s?, transcript?}]}}}"
+)
+
+
+def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems: list[Problem]) -> dict[str, Exchange]:
+    """Return the exchange of every clip that has one; add mistakes to `problems`."""
+    try:
+        content = json.loads((input_data / name).read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        problems.append(problem("exchanges_unreadable", name, str(error)[:200], "a JSON file", "rewrite it"))
+        return {}
+    listed = content.get("clips") if isinstance(content, dict) else None
+    if not isinstance(listed, dict) or content.get("format_version") != FORMAT_VERSION:
+        found, fix = "a different structure", "rewrite it"
+        if isinstance(listed, dict) and content.get("format_version") == 1:
+            found, fix = "format_version 1", "create the exchanges again: `bundle data phase`, or your own tools"
+        problems.append(problem("exchanges_unreadable", name, found, _FORM, fix))
+        return {}
+    exchanges = {}
+    for clip_id in list(listed):
+        entry = listed.pop(clip_id)  # what is read takes its memory
+        where = f"{name}, clip {ascii(clip_id)[1:-1][:64]}"
+        if clip_id not in clips:
+            problems.append(
+                problem(
+                    "clip_unknown", where, "a clip that is not in the list", "a clip of the list", "remove the entry"
+                )
+            )
+            continue
+        try:
+            ours = read_facts(clips[clip_id])
+        except UnreadableClip:
+            continue  # reported when it is that clip's turn
+        exchange = _exchange(entry, input_data, where, ours, problems)
+        if exchange is not None and _alike(ours, clips[clip_id], exchange, where, problems):
+            exchanges[clip_id] = exchange
+    return exchanges
+
+
+def _exchange(
+    entry: Any,  # noqa: ANN401 - from a JSON file
+    input_data: Path,
+    where: str,
+    clip: ClipFacts,
+    problems: list[Problem],
+) -> Exchange | None:
+    before = len(problems)
+    try:
+        file, sha256, listed = entry["file"], entry["sha256"], list(entry["parts"])
+        if not (isinstance(file, str) and isinstance(sha256, str)):
+            raise TypeError("file or sha256 is not a text")
+    except (KeyError, TypeError) as error:
+        problems.append(_wrong(where, error))
+        return None
+    parts: dict[str, Part] = {}
+    for number, one in enumerate(listed, 1):
+        try:
+            part = _part(one, clip)
+            if part.name in parts:
+                raise ValueError("a duplicate part")
+            parts[part.name] = part
+        except (KeyError, TypeError, ValueError) as error:
+            problems.append(_wrong(f"{where}, part {number}", error))
+    check_file(input_data, file, sha256, where, problems)
+    return None if len(problems) > before else Exchange(input_data / file, sha256.lower(), tuple(parts.values()))
+
+
+def _wrong(where: str, error: Exception) -> Problem:
+    return problem("exchange_entry", where, f"{type(error).__name__}: {error}"[:100], _FORM, "correct the entry")
+
+
+def _part(entry: Any, clip: ClipFacts) -> Part:  # noqa: ANN401 - from a JSON file
+    name, transcript = entry["name"], entry.get("transcript")
+    if not isinstance(name, str) or not (transcript is None or isinstance(transcript, str)):
+        raise TypeError("name or transcript is not a text")
+    outline = tuple((float(x) / clip.width, float(y) / clip.height) for x, y in entry.get("outline", ()))
+    if not outline and transcript is None:
+        raise ValueError(f"{name} needs an outline or a transcript")
+    if outline and (len(outline) < 3 or not all(0 <= value <= 1 for corner in outline for value in corner)):
+        raise ValueError("an outline needs at least three corners, in pixels inside the clip")
+    event = entry.get("event_s")
+    if event is None:
+        if transcript is not None:
+            raise ValueError(f"{name} is heard, so it needs an event_s")
+        return Part(name, outline, None)
+    start, end = map(float, event)
+    if not 0 <= start < min(end, clip.duration_s) or math.isinf(end):
+        raise ValueError("event_s needs a start before its end, in seconds inside the clip")
+    return Part(name, outline, (start, end), transcript)
+
+
+def _alike(ours: ClipFacts, clip: Path, exchange: Exchange, where: str, problems: list[Problem]) -> bool:
+    """Tell whether both have the same length and size, and both sound or none; otherwise a mixture would be noticed."""
+    wanted = _form(ours, clip, exchange)
+    try:
+        found = _form(read_facts(exchange.path), exchange.path, exchange)
+    except UnreadableClip as error:
+        found = f"a file that cannot be decoded ({error})"
+    if found == wanted:
+        return True
+    problems.append(problem("exchange_differs", where, found, f"{wanted}, as its clip", "create it again"))
+    return False
+
+
+def _form(facts: ClipFacts, path: Path, exchange: Exchange) -> str:
+    sound = f", {'with' if has_sound(path) else 'without'} sound" if exchange.heard else ""
+    return f"{len(facts.times)} frames of {facts.width} x {facts.height}{sound}"
+
+
+FACE_COLUMNS = ["clip_id", "left", "top", "right", "bottom"]
+
+
+def read_faces(path: Path, clip_ids: set[str], problems: list[Problem]) -> dict[str, Box]:
+    """Return the box of every clip that has one; add mistakes to `problems`."""
+    boxes = {}
+    for where, (clip_id, *fields) in read_rows(path, FACE_COLUMNS, problems):
+        try:
+            left, top, right, bottom = map(float, fields)
+        except ValueError:
+            left, top, right, bottom = 0.0, 0.0, 0.0, 0.0
+        if clip_id not in clip_ids:
+            found, fix = ascii(clip_id)[:80], "correct the clip_id"
+            problems.append(problem("clip_unknown", where, found, "a clip of the list", fix))
+        elif not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+            found, expected = ascii(",".join(fields))[:80], "left < right and top < bottom, fractions from 0 to 1"
+            problems.append(problem("face_box", where, found, expected, "correct the box"))
+        else:
+            boxes[clip_id] = Box(left, top, right, bottom)
+    return boxes
+
+
+CLIP_COLUMNS = ["clip_id", "file", "sha256"]
+
+
+@dataclass(frozen=True)
+class Footage:
+    """The contents of a phase's input folder."""
+
+    clips: list[ClipSource]
+    """In the order of the list."""
+    copies: dict[str, tuple[Copy, ...]]
+    """Rendered copies by clip id, each with one cue made neutral; clips without copies are left out."""
+    exchanges: dict[str, Exchange]
+    """Second drawings by clip id; clips without one are left out."""
+    faces: dict[str, Box]
+    """Boxes around faces by clip id, where known."""
+
+
+def read_footage(input_data: Path, task: Task) -> Footage:
+    """Read the lists of a phase's input folder and check every file against its hash.
+
+    Raises IngestionError with every problem of lists, files and transcripts.
+    """
+    problems: list[Problem] = []
+    transcripts = _read_transcripts(input_data / task.transcripts_file, problems)
+    rows = read_rows(input_data / task.clips_file, CLIP_COLUMNS, problems)
+    if not rows and not problems:
+        problems.append(problem("clips_empty", task.clips_file, "no clip", "at least one", "add clips"))
+    clips = [
+        ClipSource(clip_id, input_data / file, transcripts.get(clip_id, ""), sha256.lower())
+        for where, (clip_id, file, sha256) in rows
+        if check_file(input_data, file, sha256, where, problems)
+    ]
+    ids = {row[0] for _, row in rows}
+    copies: dict[str, tuple[Copy, ...]] = {}
+    if task.copies_file is not None:
+        copies = read_copies(input_data, task.copies_file, task.explanation.evidence.cues, ids, transcripts, problems)
+    exchanges: dict[str, Exchange] = {}
+    if task.exchanges_file is not None:
+        paths = {clip.clip_id: clip.path for clip in clips}
+        exchanges = read_exchanges(input_data, task.exchanges_file, paths, problems)
+    faces = {} if task.faces_file is None else read_faces(input_data / task.faces_file, ids, problems)
+    if problems:
+        raise IngestionError(problems)
+    return Footage(clips, copies, exchanges, faces)
+
+
+def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
+    """Check that a clip and its exchange are unchanged: a model must not get a clip left out by damaging its file.
+
+    `named`: whether the message may name the clip. Raises IngestionError when the file is missing, cannot be opened or
+    has changed.
+    """
+    files = [(clip.path, clip.sha256)]
+    if clip.alteration is not None and clip.alteration.exchange is not None:
+        files.append((clip.alteration.exchange.path, clip.alteration.exchange.sha256))
+    try:
+        found = "different content" if any(hash_file(path) != sha256 for path, sha256 in files) else None
+    except OSError as error:
+        found = f"a file that can no longer be opened ({error.strerror})"
+    if found is not None:
+        fix = "run it again; if it happens again, check what the model does to files"
+        raise IngestionError(
+            [problem("clip_lost", f"clip {clip.clip_id}" if named else "a clip", found, "an unchanged file", fix)]
+        )
+
+
+def _read_transcripts(path: Path, problems: list[Problem]) -> dict[str, str]:
+    try:
+        content = json.loads(path.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        problems.append(problem("transcripts_unreadable", path.name, str(error)[:200], "a JSON file", "rewrite it"))
+        return {}
+    if not isinstance(content, dict) or not all(isinstance(text, str) for text in content.values()):
+        problems.append(
+            problem("transcripts_unreadable", path.name, "a different structure", "{clip_id: text}", "rewrite it")
+        )
+        return {}
+    return content

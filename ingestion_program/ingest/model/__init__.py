@@ -1,1 +1,0 @@
-"""Ask a model, and check its answers."""

@@ -1,0 +1,302 @@
+"""The record of a run: its folder, its facts, its manifest and the seal. Needs no packages."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import hmac
+import json
+import os
+import platform
+import re
+import stat
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
+
+from ingest import VERSION
+from ingest.confine import container, remove, take_back
+from ingest.errors import IngestionError, Problem
+from ingest.stats import CLIP_STATUSES, RunStats
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.capacity import Processor
+    from ingest.clock import Clock
+    from ingest.settings import Task
+    from ingest.submission import Credit, Fingerprint
+
+
+KEY_FILE = "seal.key"
+KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def read_key(program: Path) -> bytes | None:
+    """Read the key from the program's folder.
+
+    Returns 32 bytes; None if the bundle has no key. Raises IngestionError when the key is damaged.
+    """
+    path = program / KEY_FILE
+    try:
+        text = path.read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise IngestionError([_problem(f"an unreadable file ({error.strerror})", "a readable file")]) from None
+    if not KEY.fullmatch(text):
+        raise IngestionError([_problem("different content", "64 hexadecimal digits")])
+    return bytes.fromhex(text)
+
+
+def remove_key(program: Path) -> None:
+    """Remove the key before any of a participant's code runs.
+
+    Raises IngestionError when it cannot be removed, so that the model could read it.
+    """
+    try:
+        (program / KEY_FILE).unlink(missing_ok=True)
+    except OSError as error:
+        found = f"a file that cannot be removed ({error.strerror})"
+        raise IngestionError([_problem(found, "a folder that ingestion may write to")]) from None
+
+
+def seal(manifest: dict[str, Any], key: bytes) -> str:
+    """Return the HMAC-SHA256 of a manifest without its seal, 64 hexadecimal digits; see docs/output_format.md."""
+    message = json.dumps(manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hmac.new(key, message.encode("ascii"), hashlib.sha256).hexdigest()
+
+
+def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
+    """Whether a manifest holds its seal under this key."""
+    rest = {name: value for name, value in manifest.items() if name != "seal"}
+    found = str(manifest.get("seal")).encode("utf-8", "replace")
+    return hmac.compare_digest(found, seal(rest, key).encode())
+
+
+def _problem(found: str, expected: str) -> Problem:
+    fix = "build the bundle again with `bundle build` and upload both programs"
+    return Problem("seal_key_broken", "settings", KEY_FILE, found, expected, fix, fault="organiser")
+
+
+FORMAT_VERSION = 2
+IMAGES, MANIFEST, RUN = "images", "manifest.json", "run.json"
+RECORD_BYTES = 4 << 20
+"""Space reserved for what is written at the end of every run: log, `run.json`, manifest."""
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+PATIENCE_S = 5.0
+PAUSE_S = 0.05
+OWN_FILES = frozenset(
+    (
+        *("predictions.csv", "explanations.jsonl", "clips.jsonl", "repeats.jsonl", "probes.jsonl"),
+        *(RUN, "log.txt", "model_output.txt"),
+    )
+)
+
+T = TypeVar("T")
+
+
+def empty_folder(folder: Path) -> None:
+    """Remove everything inside `folder`, never following a link.
+
+    The platform puts a copy of the submission there before ingestion starts: none of it may be taken for a result.
+    A command of the submission, run in another container, may have removed all permissions.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    take_back(folder)
+    for path in sorted(folder.iterdir()):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            _remove(path)
+        else:
+            path.unlink()
+
+
+def _remove(folder: Path) -> None:
+    remove(folder)
+    if folder.exists():
+        raise PermissionError(errno.EACCES, "cannot be removed", folder)
+
+
+def hold_room(folder: Path) -> IO[bytes]:
+    """Reserve disk space for the record of a run; closing the result releases it.
+
+    Raises OSError when there is no space, or nothing can be written there.
+    """
+    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - whoever takes it closes it
+    try:
+        with contextlib.suppress(AttributeError):  # macOS has no such call
+            os.posix_fallocate(file.fileno(), 0, RECORD_BYTES)
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            file.close()
+            raise
+    return file
+
+
+def open_private(folder: Path) -> Path:
+    """Make the folder for the growing record, with a name that no model knows: it could query the sizes of files."""
+    # Only its name: Python versions differ in how they treat a relative folder.
+    return folder / Path(tempfile.mkdtemp(prefix=".record-", dir=folder)).name
+
+
+def publish(private: Path, folder: Path) -> None:
+    """Move a complete record to its place, the manifest last, and remove everything else there."""
+    for path in folder.iterdir():
+        if path != private:
+            _sweep(path, keep=False)
+    for path in sorted(private.iterdir(), key=lambda path: path.name == MANIFEST):
+        path.rename(folder / path.name)
+    private.rmdir()
+
+
+def write_run(folder: Path, run: dict[str, Any]) -> None:
+    """Write `run.json`."""
+    write_file(folder / RUN, (json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def write_text(folder: Path, name: str, text: str) -> None:
+    """Write a text file."""
+    write_file(folder / name, text.encode("utf-8", "backslashreplace"))
+
+
+def write_manifest(folder: Path, key: bytes | None) -> None:
+    """Remove what is not ours, then list the rest in `manifest.json`, sealed if there is a key.
+
+    Where a machine cannot keep a model out of this folder, the model may have put anything here: links that the
+    platform would follow, a `metadata` that would stop the upload, or files that look like results.
+    """
+    for path in folder.iterdir():
+        if path.name == IMAGES and stat.S_ISDIR(path.lstat().st_mode):
+            for image in path.iterdir():
+                _sweep(image, keep=image.suffix == ".jpg")
+        else:
+            _sweep(path, keep=path.name in OWN_FILES)
+    files = {}
+    for path in sorted([*folder.glob("*"), *folder.glob(f"{IMAGES}/*")]):
+        if path.name != IMAGES:
+            content = path.read_bytes()
+            digest = hashlib.sha256(content).hexdigest()
+            files[path.relative_to(folder).as_posix()] = {"bytes": len(content), "sha256": digest}
+    manifest: dict[str, Any] = {"format_version": FORMAT_VERSION, "files": files}
+    manifest["seal"] = seal(manifest, key) if key else None
+    write_file(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def _sweep(path: Path, *, keep: bool) -> None:
+    mode = path.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        _remove(path)
+    elif not keep or not stat.S_ISREG(mode):
+        path.unlink()
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file atomically: a reader never sees half of it."""
+    temporary = path.with_name(path.name + ".tmp")
+    _write(temporary, "wb", content)
+    temporary.replace(path)
+
+
+def append(path: Path, text: str) -> None:
+    """Append to a file and flush it to disk: if the machine dies, one clip is lost, not the run."""
+    _write(path, "ab", text.encode("utf-8", "backslashreplace"))
+
+
+def _write(path: Path, mode: Literal["wb", "ab"], content: bytes) -> None:
+    """Write; if the disk is full, wait, because the model that has filled it is about to be stopped."""
+    until = time.monotonic() + PATIENCE_S
+
+    def patiently(step: Callable[[], T]) -> T:
+        while True:
+            try:
+                return step()
+            except OSError as error:
+                if error.errno not in NO_ROOM or time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE_S)
+
+    with patiently(lambda: path.open(mode, buffering=0)) as file:
+        view = memoryview(content)
+        while view:
+            view = view[patiently(lambda: os.write(file.fileno(), view)) :]  # noqa: B023 - called at once
+        if mode == "ab":
+            os.fsync(file.fileno())
+
+
+PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "onnxruntime", "torch")
+
+IMAGE_VARIABLE = "COMPETITION_IMAGE"
+"""Environment variable with the image's own name, which is known nowhere else in a container."""
+
+
+def run_record(
+    stats: RunStats,
+    clock: Clock,
+    task: Task | None,
+    settings: Path,
+    fingerprint: Fingerprint | None,
+    credits: tuple[Credit, ...] = (),
+    used: Processor | None = None,
+) -> dict[str, Any]:
+    """Return the record of a run, as in docs/output_format.md.
+
+    `task`: None if the run ended before its settings were read.
+    `fingerprint`: of the submission; None if the run ended before the submission was checked.
+    `used`: processor time; None if no process was started.
+    """
+    return {
+        "format_version": FORMAT_VERSION,
+        "program_version": VERSION,
+        "task": task and task.name,
+        "data_version": task and task.data_version,
+        "status": stats.status,
+        "clips": {"total": stats.total, **{status: stats.clips[status] for status in CLIP_STATUSES}},
+        "problems": [problem.record() for problem in stats.problems],
+        "duration_s": round(clock.elapsed_s(), 3),
+        "time_limit_s": task and task.limits.time_limit_s,
+        "isolation": stats.held and stats.held.level,
+        "landlock": stats.held and stats.held.landlock,
+        "refused_calls": dict(sorted(stats.refused.items())),
+        "submission_sha256": fingerprint and fingerprint.sha256,
+        "submission_files": list(fingerprint.files) if fingerprint else None,
+        "credits": [credit.record() for credit in credits],
+        "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
+        "data_sha256": data_sha256(settings) if settings.is_file() else None,
+        "seed": task and task.seed,
+        "image": os.environ.get(IMAGE_VARIABLE) or None,
+        "python": platform.python_version(),
+        "packages": installed(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
+        "container": container(),
+        "load_s": round(stats.load_s, 3),
+        "processor": used and used.record(),
+        "workers": stats.workers,
+        "restarts": stats.restarts,
+        "results": stats.results,
+        "determinism": stats.determinism and asdict(stats.determinism),
+        "probes": stats.probes and stats.probes.record(),
+    }
+
+
+def data_sha256(settings: Path) -> str:
+    """Hash the tables beside the settings, by name; they hold the hashes of clips and copies."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in settings.parent.iterdir() if path.is_file() and path.name != settings.name):
+        whole.update(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n".encode())
+    return whole.hexdigest()
+
+
+def installed() -> dict[str, str]:
+    """Return the versions of the packages that models and programs use."""
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
