@@ -53,16 +53,6 @@ def make_clips() -> list[Path]:
     return paths
 
 
-def make_small_clip(width: int, height: int) -> Path:
-    """Return one such clip at a third of the length, at 25 fps and another size."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    path = CACHE / f"short{width}x{height}.mp4"
-    if not path.exists():
-        _write_clip(path.with_suffix(".part.mp4"), seed=0, width=width, height=height, seconds=5, fps=25)
-        path.with_suffix(".part.mp4").rename(path)
-    return path
-
-
 def _write_clip(
     path: Path, seed: int, *, width: int = WIDTH, height: int = HEIGHT, seconds: int = SECONDS, fps: int = FPS
 ) -> None:
