@@ -65,7 +65,7 @@ def test_every_guide_is_listed() -> None:
 
 def test_they_stay_short() -> None:
     texts = [*(ROOT / "pages").glob("*.md"), *(ROOT / "docs").glob("*.md")]
-    assert sum(len(text.read_text("utf-8").split()) for text in texts) <= 23_700
+    assert sum(len(text.read_text("utf-8").split()) for text in texts) <= 24_000
     assert 0 < (ROOT / "pages" / "glossary.md").read_text("utf-8").count("\n### ") <= 25
 
 
