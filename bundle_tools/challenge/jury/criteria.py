@@ -105,7 +105,7 @@ def read_rules(path: Path = DEFAULT) -> Rules:
         raise BundleError(f"{path}: {'. '.join(wrong)}. Start from {DEFAULT}.") from None
 
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @plain_dataclass(frozen=True)
@@ -136,8 +136,6 @@ class Item:
     letter: str
     of: str
     """The genuine item that is repeated, or whose text was replaced; empty for a genuine item."""
-    effect: str
-    """Change of the main score without the question's cue: `higher`, `same`, `lower`; empty if not asked."""
 
 
 @plain_dataclass(frozen=True)

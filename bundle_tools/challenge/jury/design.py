@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bundle_tools.challenge.compare.field import score_field
 from bundle_tools.challenge.compare.judgement import judge
@@ -18,12 +17,9 @@ from bundle_tools.challenge.jury.criteria import Item, Key, Rules, Team
 from bundle_tools.challenge.scoring_program import scoring_input, unpacked, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
-from score.axes.effects import measure_effects
 from score.pipeline import prepare
 from score.read.outcomes import Outcomes
 from score.settings import Settings
-from score.text import parse_claims
-from score.text.reading import vocabulary_of
 
 RESAMPLES = 1000
 
@@ -214,8 +210,6 @@ class ShownItem:
     """Index of the finalist, and path of the picture in its results."""
     values: tuple[float, ...]
     """Predictions in the order of the targets."""
-    cue: str
-    """The cue of the question; empty if there is none."""
 
 
 @dataclass(frozen=True)
@@ -249,11 +243,10 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
     drawn = luck.sample(genuine, min(rules.controls.boilerplate, len(genuine)))
     texts = rules.boilerplate_texts
     boilerplate = [
-        replace(_control("boilerplate", own, seed, effect=""), text=texts[number % len(texts)], cue="")
-        for number, own in enumerate(drawn)
+        replace(_control("boilerplate", own, seed), text=texts[number % len(texts)]) for number, own in enumerate(drawn)
     ]
     drawn = luck.sample(genuine, min(round(rules.controls.repeats * len(genuine)), len(genuine)))
-    repeats = [_control("repeat", own, seed, effect=own.item.effect) for own in drawn]
+    repeats = [_control("repeat", own, seed) for own in drawn]
     items = [*genuine, *boilerplate, *repeats]
     finalists = [final.finalists[number] for number in order]
     key = Key(
@@ -286,33 +279,15 @@ def _genuine(final: Final, order: Sequence[int], seed: str, clip_id: str, team: 
     place = final.clip_ids.index(clip_id)
     explanation = finalist.outcomes.explanations[place]
     values = tuple(float(value) for value in finalist.outcomes.prediction[place])
-    cue, effect = _question(explanation.text, place, finalist, final)
-    item = Item(_name(seed, f"genuine {clip_id} {team}"), "genuine", clip_id, LETTERS[team], "", effect)
+    item = Item(_name(seed, f"genuine {clip_id} {team}"), "genuine", clip_id, LETTERS[team], "")
     image = (order[team], explanation.image) if explanation.image else None
-    return ShownItem(item, explanation.text, image, values, cue)
+    return ShownItem(item, explanation.text, image, values)
 
 
-def _control(kind: str, own: ShownItem, seed: str, *, effect: str) -> ShownItem:
+def _control(kind: str, own: ShownItem, seed: str) -> ShownItem:
     """Make a control that looks like a genuine item, with picture and prediction of that item."""
     item_id = _name(seed, f"{kind} {own.item.item_id}")
-    return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id, effect=effect))
-
-
-def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
-    """Find a cue that the text names and a copy of the clip lacks, and the change of the main score."""
-    settings, outcomes = final.settings, finalist.outcomes
-    low = np.array([target.minimum for target in settings.targets])
-    span = np.array([target.maximum for target in settings.targets]) - low
-    vocabulary = settings.explanation_score.vocabulary
-    target = np.full(len(outcomes.clip_ids), final.main, dtype=np.int64)
-    effects = measure_effects(outcomes.probes, (low, span), target, final.main, vocabulary)
-    changes: NDArray[np.float64] = effects.edited[place]
-    for claim in parse_claims(text, vocabulary_of(settings)):
-        change = changes[vocabulary.index(claim.cue)]
-        if claim.target == settings.main_target and not np.isnan(change):
-            small = abs(change) < effects.epsilon[place]
-            return claim.cue, "same" if small else "lower" if change > 0 else "higher"
-    return "", ""
+    return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id))
 
 
 def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str, ...]:

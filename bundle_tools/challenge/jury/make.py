@@ -223,5 +223,4 @@ def _item(shown: ShownItem, places: dict[str, int], final: Final) -> dict[str, A
         "text": visible(shown.text),
         "image": image or "",
         "values": [round(value, 3) for value in shown.values],
-        "cue": shown.cue.replace("_", " "),
     }

@@ -116,7 +116,7 @@ def lines(result: Result, panel: Panel) -> list[str]:
         interval = f"[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"
         text.append(f"{one.place:>5}  {one.value:>5.2f}  {interval:>12}  {one.band:>4}  {one.name}")
     text.append("")
-    text += [f"{one.criterion}: alpha {number(one.alpha)}, ICC(2,k) {number(one.mean)}" for one in result.agreement]
+    text += [f"{one.criterion}: alpha {number(one.alpha)}" for one in result.agreement]
     text += [
         f"Juror {juror.number} is left out: {'; '.join(juror.reasons)}." for juror in panel.jurors if not juror.counts
     ]

@@ -74,7 +74,7 @@ def test_nothing_tells_who_wrote_what_or_what_is_true(jury: Path, key: Key) -> N
         for secret in ("honest", "other-team", "silent", "genuine", "boilerplate", *key.clips):
             assert secret not in words
     content = sheet(jury, 1)
-    assert all(set(item) == {"id", "clip", "text", "image", "values", "cue"} for item in content["items"])
+    assert all(set(item) == {"id", "clip", "text", "image", "values"} for item in content["items"])
 
 
 def test_teams_come_in_latin_squares_and_repeats_far_apart(jury: Path, key: Key) -> None:
@@ -189,7 +189,7 @@ def test_a_whole_session_by_keyboard(jury: Path, key: Key, page: Page, tmp_path:
         page.keyboard.press("Enter")  # refused: not finished
         assert "Still open" in page.inner_text("#missing")
         assert page.locator("#next.primary").count() == 0
-        for digit in ("1" if item["cue"] else "") + "43210":
+        for digit in "43210":
             page.keyboard.press(digit)
         assert page.locator("#next.primary").count() == 1
         page.keyboard.press("Enter")
@@ -242,15 +242,14 @@ def test_a_slip_is_taken_back_and_a_saved_file_loses_nothing(jury: Path, page: P
     with page.expect_download() as download:
         page.keyboard.press("s")
     download.value.save_as(tmp_path / "early.json")
-    cue = sheet(jury, 1)["items"][1]["cue"]
-    for key in ("1" if cue else "") + "44":
+    for key in "44":
         page.keyboard.press(key)
     page.keyboard.press("c")
     assert page.locator("#criteria :checked").count() == 1
-    for key in "ccc":
+    for key in "cc":
         page.keyboard.press(key)
     assert page.locator(".item :checked").count() == 0
-    for key in ("1" if cue else "") + "23450":
+    for key in "23450":
         page.keyboard.press(key)
     page.keyboard.press("Enter")
     page.set_input_files("#load", str(tmp_path / "early.json"))  # older than what is here
