@@ -6,9 +6,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
+from bundle_tools.atomic import replaced
+from bundle_tools.challenge.programs import use_own_scoring_program
 from bundle_tools.errors import BundleError
-from bundle_tools.whole import replaced
 
 _PARTS = Path(__file__).with_name("page_parts")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.programs import use_own_ingestion_program
 from bundle_tools.errors import BundleError
 
 use_own_ingestion_program()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.phase_data.tables import write_table
+from bundle_tools.phase_data.files import write_table
 
 LIST, FOLDER = "key_frames.csv", "key_frames"
 COLUMNS = ("clip_id", "file", "time_s", "sha256")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_program
+from bundle_tools.challenge.programs import scoring_input, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
 from score.errors import ScoringError

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bundle_tools.phase_data.texts import templates_in
+from bundle_tools.phase_data.files import templates_in
 
 VOCABULARY = (
     "smile", "gaze", "motion", "posture", "lighting", "framing",

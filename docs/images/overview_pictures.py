@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.programs import use_own_ingestion_program
 
 FOLDER = Path(__file__).resolve().parent / "overview"
 INPUT_DATA = FOLDER.parents[2] / "input_data" / "practice"

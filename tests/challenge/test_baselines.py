@@ -10,9 +10,9 @@ import yaml
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 
-from bundle_tools.challenge.baselines.page import table
-from bundle_tools.challenge.baselines.predictors import ceiling_of_people, from_causes, look_up, metadata_only
+from bundle_tools.challenge.baselines import ceiling_of_people, from_causes, look_up, metadata_only
 from bundle_tools.challenge.fingerprint import fingerprint
+from bundle_tools.challenge.pages.figures import table
 from bundle_tools.challenge.rules.reference import check_landmarks
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load

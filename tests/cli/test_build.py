@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.build import training
-from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge import build as building
+from bundle_tools.challenge.build import entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.cli.main import main
@@ -240,7 +240,7 @@ def test_a_sample_of_drawn_clips_gives_way_to_a_set_that_is_drawn_once(
         drawn.append(clips)
         write_files(out, {"labels.csv": "clip_id\ndrawn\n", "clips/a.mp4": "x"})
 
-    monkeypatch.setattr(training, "write_training", draw)
+    monkeypatch.setattr(building, "write_training", draw)
     for version, options, labels, times in (
         ("filmed-1", (), b"clip_id\nsample\n", 0),
         ("synthetic-1", ("--no-training",), b"clip_id\nsample\n", 0),

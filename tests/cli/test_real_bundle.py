@@ -14,8 +14,7 @@ from typing import Any
 import av
 import pytest
 
-from bundle_tools.challenge.build import TOP_LEVEL, Options, build
-from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge.build import TOP_LEVEL, Options, build, entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.reading import program_settings

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.whole import replaced
+from bundle_tools.atomic import replaced
 
 
 def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path) -> None:

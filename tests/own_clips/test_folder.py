@@ -12,15 +12,15 @@ import pytest
 import yaml
 
 from bundle_tools.challenge.check import check
-from bundle_tools.cli.data import own_clips
+from bundle_tools.cli import own_clips
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.bundle import make as make_bundle
 from bundle_tools.own_clips.bundle.make import EXAMPLE, SOLUTION
 from bundle_tools.own_clips.dataset import Dataset
-from bundle_tools.own_clips.problems import Problems
-from bundle_tools.own_clips.sources.challenge import Description, read_description
-from bundle_tools.own_clips.sources.folder import Sources, read_folder
+from bundle_tools.own_clips.description import Description, read_description
+from bundle_tools.own_clips.files import Problems
+from bundle_tools.own_clips.folder import Sources, read_folder
 from tests import ROOT, warm
 
 from .clips import make_clip

@@ -9,7 +9,7 @@ import av
 import pytest
 
 from bundle_tools.challenge.reading.video import describe
-from bundle_tools.own_clips.writing.media import Unusable, clean
+from bundle_tools.media import Unusable, clean
 from tests.ingestion.clips import Format, write_clip
 
 from .clips import METADATA, frames, make_clip, sound

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bundle_tools.challenge.compare.field import score_field
-from bundle_tools.challenge.compare.judgement import judge
+from bundle_tools.challenge.compare.field import judge, score_field
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Item, Key, Rules, Team
-from bundle_tools.challenge.scoring_program import scoring_input, unpacked, use_scoring_program
+from bundle_tools.challenge.programs import scoring_input, unpacked, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
 from score.pipeline import prepare

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from jinja2 import UndefinedError
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.programs import use_own_ingestion_program
 from bundle_tools.challenge.reading.answers import is_public
 from bundle_tools.challenge.reading.program_settings import ScoringSettings, scoring_settings
 from bundle_tools.challenge.reading.tables import SETTINGS, read_clips, read_settings

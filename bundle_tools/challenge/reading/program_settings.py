@@ -17,10 +17,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.programs import use_own_ingestion_program, use_own_scoring_program
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.keys import Place
 from bundle_tools.codabench.rules.dataset import Dataset, find

@@ -5,8 +5,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import ceil, inf
 from typing import Any
 
-from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
-from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
+from bundle_tools.challenge.enough import (
+    CLIPS_TO_RANK,
+    GAIN_ALLOWED,
+    bits_of,
+    gain,
+    labels_needed,
+    points_apart,
+    submissions_allowed,
+)
 from bundle_tools.challenge.reading.answers import is_public
 from bundle_tools.challenge.reading.program_settings import scoring_settings
 from bundle_tools.challenge.reading.tables import (

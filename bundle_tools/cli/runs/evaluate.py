@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from bundle_tools.atomic import replaced
 from bundle_tools.cli.options import add_command, add_path, count
 from bundle_tools.cli.runs.shard import add_making, made_by
 from bundle_tools.cluster.clusters import executor
@@ -16,7 +17,6 @@ from bundle_tools.codabench.worker.jobs import Job, limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
-from bundle_tools.whole import replaced
 
 ENDING = """\
 Predictions, explanations, pictures, the second pass and scores are those of `bundle run`, byte for byte. Called again

@@ -16,8 +16,8 @@ from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset, Part
-from bundle_tools.own_clips.writing.data import Options
-from bundle_tools.phase_data.texts import templates_in
+from bundle_tools.own_clips.writing import Options
+from bundle_tools.phase_data.files import templates_in
 from score.columns import columns
 from score.errors import ScoringError
 from score.settings import read_settings

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from bundle_tools.challenge.compare import runs
+from bundle_tools.challenge.compare.field import Row, lines
 from bundle_tools.challenge.compare.runs import find_runs
-from bundle_tools.challenge.compare.table import Row, lines
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.errors import BundleError

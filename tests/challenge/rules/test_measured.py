@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.enough_clips import points_apart
+from bundle_tools.challenge.enough import points_apart
 from bundle_tools.challenge.reading.tables import (
     PhaseData,
     read_contributions,

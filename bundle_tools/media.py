@@ -1,0 +1,201 @@
+"""Reduce clips to picture and sound in a new MP4 file: copied as they are, or re-encoded."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+import av
+import numpy as np
+from av.error import ArgumentError, FFmpegError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from av import AudioFrame, AudioStream, Packet, VideoFrame
+    from av.container import InputContainer, OutputContainer
+    from numpy.typing import NDArray
+
+
+SOUND_RATE, SOUND_BITS = 44_100, 96_000
+MICROSECONDS = 1_000_000
+"""One second, in the unit of a file's start time and length."""
+LONGEST_S = 600
+"""The longest clip, seconds: one model call has to process all of it."""
+QUALITY = "23"
+"""Constant rate factor of libx264."""
+
+
+class Unusable(Exception):
+    """A clip that cannot be used; its text says why."""
+
+
+class _NotHeldError(Exception):
+    """MP4 cannot hold a track as it is."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A clip's properties according to its headers."""
+
+    duration_s: float
+    """Length, seconds, > 0."""
+    width: int
+    """Pixels, as stored."""
+    height: int
+    """Pixels, as stored."""
+    sound: bool
+    """Whether there is a sound track."""
+    encoded: bool = False
+    """Whether it had to be re-encoded, since MP4 cannot hold it as it is."""
+
+
+def clean(data: bytes, height: int | None) -> tuple[bytes, Facts]:
+    """Return a clip as a new MP4 file with one video track, at most one sound track, and no metadata.
+
+    If MP4 cannot hold the codec, as with VP8, the clip is re-encoded at its own height.
+
+    Parameters
+    ----------
+    data
+        The file.
+    height
+        Re-encode at this height in pixels, an even number. This makes clips uniform and faster to decode, but takes
+        time and costs a little quality. None copies pictures and sound bit by bit if MP4 can hold them.
+
+    Raises
+    ------
+    Unusable
+        When it is not a video, or is truncated.
+    """
+    try:
+        encoded = False
+        try:
+            written = _muxed(data, _copy if height is None else partial(_encode, height=height))
+        except _NotHeldError:
+            written, encoded = _muxed(data, partial(_encode, height=None)), True
+        with av.open(io.BytesIO(written), "r") as made:
+            video = made.streams.video[0].codec_context
+            duration_s = (made.duration or 0) / MICROSECONDS
+            facts = Facts(duration_s, video.width, video.height, bool(made.streams.audio), encoded)
+    except (FFmpegError, ValueError, IndexError) as error:
+        hint = "; if it plays, try --reencode" if height is None else ""
+        reason = getattr(error, "strerror", None) or error
+        raise Unusable(f"FFmpeg: {reason}"[:200] + hint) from error
+    if facts.duration_s <= 0:
+        raise Unusable("its headers give no length")
+    return written, facts
+
+
+def _muxed(data: bytes, transfer: Callable[[InputContainer, OutputContainer], None]) -> bytes:
+    target = io.BytesIO()
+    # bitexact omits the time of writing and the version of the library.
+    with (
+        av.open(io.BytesIO(data), "r", metadata_errors="replace") as source,
+        av.open(target, "w", format="mp4", options={"fflags": "+bitexact"}) as written,
+    ):
+        if not source.streams.video:
+            raise Unusable("it holds no picture track")
+        if (lasts_s := (source.duration or 0) / MICROSECONDS) > LONGEST_S:
+            raise Unusable(f"it lasts {lasts_s / 60:.0f} minutes: cut it into clips of at most {LONGEST_S // 60}")
+        transfer(source, written)
+    return target.getvalue()
+
+
+def _copy(source: InputContainer, written: OutputContainer) -> None:
+    """Copy the packets of the first video track and the first sound track."""
+    streams = [source.streams.video[0], *source.streams.audio[:1]]
+    try:
+        # Opaque: there may be no encoder for the codec here.
+        targets = {stream.index: written.add_stream_from_template(stream, opaque=True) for stream in streams}
+    except ValueError as error:
+        raise _NotHeldError from error
+    pictures = 0
+    for packet in source.demux(streams):
+        if packet.is_corrupt:
+            raise Unusable("it is cut off or damaged")
+        # The last packet of each stream is empty and only marks its end.
+        if packet.size:
+            pictures += packet.stream.index == streams[0].index
+            packet.stream = targets[packet.stream.index]
+            try:
+                written.mux(packet)
+            except ArgumentError as error:  # timestamps that MP4 does not allow
+                raise _NotHeldError from error
+    if not pictures:
+        raise Unusable("its picture track is empty")
+
+
+def _encode(source: InputContainer, written: OutputContainer, height: int | None) -> None:
+    video, sounds = source.streams.video[0], source.streams.audio[:1]
+    # Clips are encoded in parallel, which is faster than several threads per clip.
+    video.thread_type = "NONE"
+    rate = video.average_rate or Fraction(25)
+    options = {"crf": QUALITY, "preset": "veryfast", "tune": "fastdecode", "threads": "1", "flags": "+bitexact"}
+    target = written.add_stream("libx264", rate=rate, options=options)
+    target.pix_fmt = "yuv420p"
+    # Frames keep their timestamps, so that a phone's variable frame rate stays in sync with the sound.
+    unit = video.time_base or 1 / rate
+    target.codec_context.time_base = unit
+    step = max(1, round(1 / (rate * unit)))
+    # Some files' timestamps do not start at 0; picture and sound are shifted by the same amount.
+    begins = Fraction(max(0, source.start_time or 0), MICROSECONDS)
+    sound = (
+        written.add_stream("aac", rate=SOUND_RATE, layout="mono", options={"flags": "+bitexact"}) if sounds else None
+    )
+    if sound is not None:
+        sound.bit_rate = SOUND_BITS
+    resampler = av.AudioResampler("fltp", "mono", SOUND_RATE)
+    last: int | None = None
+    # Nothing can be muxed before the size of the first frame is known.
+    waiting: list[Packet[AudioStream]] = []
+    for frame in source.decode(video, *sounds):
+        if isinstance(frame, av.VideoFrame):
+            picture = _picture(frame, height)
+            if last is None:
+                target.width, target.height = picture.width, picture.height
+            last = _time(frame, last, step, round(begins / unit))
+            picture.pts, picture.time_base = last, unit
+            written.mux(target.encode(picture))
+        elif isinstance(frame, av.AudioFrame) and sound is not None:
+            for piece in resampler.resample(_moved(frame, begins)):
+                waiting += sound.encode(piece)
+        if last is not None:
+            written.mux(waiting)
+            waiting.clear()
+    if last is None:
+        raise Unusable("no picture of it can be decoded")
+    written.mux(target.encode(None))
+    if sound is not None:
+        for piece in resampler.resample(None):
+            written.mux(sound.encode(piece))
+        written.mux(sound.encode(None))
+
+
+def _time(frame: VideoFrame, last: int | None, step: int, begins: int) -> int:
+    """Return the timestamp of a frame: always after the previous one, and one step later if it has none."""
+    if frame.pts is None:
+        return 0 if last is None else last + step
+    return frame.pts - begins if last is None else max(frame.pts - begins, last + 1)
+
+
+def _moved(frame: AudioFrame, begins: Fraction) -> AudioFrame:
+    """Return sound shifted earlier by some seconds, timed in samples, since a container may count in whole packets."""
+    if frame.pts is not None and frame.time_base:
+        frame.pts = round((frame.pts * frame.time_base - begins) * frame.sample_rate)
+        frame.time_base = Fraction(1, frame.sample_rate)
+    return frame
+
+
+def _picture(frame: VideoFrame, height: int | None) -> VideoFrame:
+    """Return a frame upright and at the given height, or its own; the width keeps the proportions and is even."""
+    if frame.rotation:
+        # Players rotate a phone's sideways video by its metadata; a re-encoded file has none.
+        turned: NDArray[np.uint8] = np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90))
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(turned), format="rgb24")
+    height = height or max(2, frame.height // 2 * 2)
+    width = max(2, round(frame.width * height / frame.height / 2) * 2)
+    return frame.reformat(width=width, height=height, format="yuv420p")
