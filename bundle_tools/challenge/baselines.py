@@ -16,9 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.fingerprint import fingerprint
 from bundle_tools.challenge.programs import scoring_input, use_scoring_program
-from bundle_tools.challenge.reading.tables import read_clips
+from bundle_tools.challenge.reading.tables import fingerprint, read_clips
 from bundle_tools.challenge.rules.shortcuts import features
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.codabench.rules.dataset import Dataset

@@ -3,9 +3,13 @@
 import sys
 from pathlib import Path
 
+from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
+
+PACKAGES = {"ingestion_program": "ingest", "scoring_program": "score"}
+"""Folder of a program -> its package."""
 
 
 def use_scoring_program(phase: Phase, scratch: Path) -> Path:
@@ -23,17 +27,20 @@ def use_scoring_program(phase: Phase, scratch: Path) -> Path:
     return reference
 
 
-def use_own_scoring_program() -> None:
-    """Make `score` of this checkout importable, unless another one is already."""
-    program = str(Path(__file__).resolve().parents[2] / "scoring_program")
-    if "score" not in sys.modules and program not in sys.path:
+def use_own_program(kind: str) -> None:
+    """Make a program of this checkout importable, unless another one is already.
+
+    `kind`: "ingestion_program" for `ingest`, "scoring_program" for `score`.
+    """
+    program = str(Path(__file__).resolve().parents[2] / kind)
+    if PACKAGES[kind] not in sys.modules and program not in sys.path:
         sys.path.append(program)
 
 
 def scoring_input(source: Path, reference: Path, results: Path) -> Path:
     """Arrange data as the scoring program expects them, without copying.
 
-    Returns the folder, for ``prepare`` and ``page_again``.
+    Returns the folder, for ``prepare`` and ``page_again`` of `score.pipeline`.
     """
     source.mkdir()
     (source / "ref").symlink_to(reference.resolve())
@@ -51,8 +58,18 @@ def unpacked(path: Path | None, scratch: Path) -> Path | None:
     return folder
 
 
-def use_own_ingestion_program() -> None:
-    """Make `ingest` of this checkout importable, unless another one is already."""
-    program = str(Path(__file__).resolve().parents[2] / "ingestion_program")
-    if "ingest" not in sys.modules and program not in sys.path:
-        sys.path.append(program)
+def report_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
+    """Make the report of a run again with the bundle's own scoring program.
+
+    `full`: whether single clips and labels are shown even if the phase closes them. Raises BundleError when the phase
+    lacks something, or the run cannot be scored, with the reasons.
+    """
+    reference = use_scoring_program(phase, scratch)
+    from score.errors import ScoringError  # noqa: PLC0415 - that program's
+    from score.pipeline import page_again  # noqa: PLC0415
+
+    try:
+        return page_again(scoring_input(scratch / "input", reference, run.folder), full=full)
+    except ScoringError as error:
+        reasons = "; ".join(problem.line() for problem in error.problems)
+        raise BundleError(f"{run.name}: {error.headline} {reasons}") from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from bundle_tools.atomic import write_text
 from bundle_tools.challenge.enough import CLIPS_TO_RANK, points_apart
 from bundle_tools.challenge.key_frames import LIST, write_key_frames
 from bundle_tools.challenge.landmarks import compute_again, enter_skill_reference
@@ -21,7 +22,6 @@ from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces import FILE, FoundFace, faces_page, find_faces, write_faces
-from bundle_tools.page import write_page
 from bundle_tools.phase_data.files import enter
 from bundle_tools.synthetic.folders import write_committed, write_phase, write_training
 
@@ -90,7 +90,7 @@ def _faces(arguments: argparse.Namespace) -> int:
         say(f"{name}: a face in {with_box} of {len(found[name])} clips: {given / FILE}")
     page = arguments.page or root / "private" / "faces.html"
     page.parent.mkdir(exist_ok=True)
-    write_page(page, faces_page(found))
+    write_text(page, faces_page(found))
     say("The cues face and background were added to the settings: run bundle data baselines, then bundle pages.")
     say(f"Check the faces, and correct or delete wrong ones: {page}. It shows people: keep it private.")
     return 0

@@ -6,6 +6,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from bundle_tools.atomic import write_text
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.jury.criteria import DEFAULT, read_key, read_rules
 from bundle_tools.challenge.jury.panel import gather, read_answers
@@ -16,7 +17,6 @@ from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, pos
 from bundle_tools.codabench.competition import Competition, Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
-from bundle_tools.page import write_page
 
 CLIPS = 15
 JURORS = 5
@@ -120,7 +120,7 @@ def _score(arguments: argparse.Namespace) -> int:
     phase = load(find_root(arguments.bundle)).phase(key.phase) if arguments.write else None
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name, text in written.items():
-        write_page(arguments.out / name, text)
+        write_text(arguments.out / name, text)
     if phase is not None:
         _into_reference(phase, written["jury.json"])
     if arguments.json:

@@ -5,14 +5,14 @@ import json
 import tempfile
 from pathlib import Path
 
+from bundle_tools.atomic import write_text
 from bundle_tools.challenge.compare.runs import expand, find_runs
 from bundle_tools.challenge.coopetition import lines, read_teams, read_works, record
-from bundle_tools.challenge.programs import use_scoring_program
+from bundle_tools.challenge.programs import report_again, use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
 from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
-from bundle_tools.page import write_page
 
 PAGE = "detailed_results.html"
 FULL_PAGE = "full_results.html"
@@ -53,14 +53,11 @@ def _report(arguments: argparse.Namespace) -> int:
             try:
                 [run] = find_runs([source], scratch)
                 phase = competition.phase(arguments.phase or run.task)
-                use_scoring_program(phase, scratch)
-                from bundle_tools.challenge.page_again import make_again  # noqa: PLC0415 - imports that program
-
-                page = make_again(run, phase, scratch, full=arguments.full)
+                page = report_again(run, phase, scratch, full=arguments.full)
             except BundleError as error:
                 wrong.append(str(error))
                 continue
-        write_page(out, page)
+        write_text(out, page)
         say(f"Report: {out}")
     if wrong:
         raise BundleError(" ".join(wrong))
@@ -108,7 +105,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         scored = field.score_field(phase, runs, arguments.resamples, scratch)
         rows = field.judge(scored)
     if arguments.html:
-        write_page(arguments.html, page.comparison_page(scored, rows, full=arguments.full))
+        write_text(arguments.html, page.comparison_page(scored, rows, full=arguments.full))
     if arguments.json:
         say(json.dumps(field.record(rows, phase.slug, arguments.resamples), indent=2))
     else:

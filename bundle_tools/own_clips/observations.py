@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from bundle_tools.atomic import replaced
+from bundle_tools.atomic import write_text
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.files import Problems, read, scan
@@ -215,8 +215,7 @@ def _write(folder: Path, phase: Path, points: Mapping[str, Sequence[Point]]) -> 
 
 def _replace(folder: Path, path: Path, text: str) -> None:
     """Replace a file atomically, and its hash if the folder lists hashes."""
-    with replaced(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+    write_text(path, text)
     sums = folder / SUMS
     if sums.exists():
         lines = (line.partition("  ") for line in sums.read_text("utf-8").splitlines())

@@ -11,6 +11,7 @@ import jinja2
 import yaml
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from bundle_tools.atomic import write_text
 from bundle_tools.errors import BundleError
 
 
@@ -77,9 +78,7 @@ def enter(path: Path, values: Mapping[str, Any]) -> bool:
         raise BundleError(f"{path}: {keys} could not be written ({error}). Write the line yourself.") from error
     if text == before:
         return False
-    draft = path.with_name(path.name + ".part")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    write_text(path, text)
     return True
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from av.container import InputContainer
 from numpy.typing import NDArray
 
+from bundle_tools.atomic import write_text
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Rules, write_key
 from bundle_tools.challenge.jury.design import (
@@ -30,7 +31,7 @@ from bundle_tools.challenge.jury.design import (
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.page import as_script, render, write_page
+from bundle_tools.page import as_script, render
 from score.report.drawings import data_uri
 from score.visible import visible
 
@@ -165,7 +166,7 @@ def make_jury(
         place.mkdir()
         for juror in range(jurors):
             page = sheet_page(design, juror, final, rules, videos)
-            write_page(place / _sheet(juror), page)
+            write_text(place / _sheet(juror), page)
         write_key(place / KEY, design.key)
         place.replace(out)
     return JuryFiles(

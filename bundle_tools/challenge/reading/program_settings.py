@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.programs import use_own_ingestion_program, use_own_scoring_program
+from bundle_tools.challenge.programs import PACKAGES, use_own_program
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
 from bundle_tools.codabench.archive import extract
@@ -172,12 +172,8 @@ def _ask(program: DataState, kind: str, data: tuple[DataState, ...]) -> tuple[Pr
 
 def _is_imported(kind: str) -> bool:
     """Import this checkout's program, and return whether no other one was imported before."""
-    package = MARKERS[kind].partition("/")[0]
-    if kind == "ingestion_program":
-        use_own_ingestion_program()
-    else:
-        use_own_scoring_program()
-    spec = find_spec(package)
+    use_own_program(kind)
+    spec = find_spec(PACKAGES[kind])
     return spec is not None and Path(str(spec.origin)).is_relative_to(OWN_PROGRAMS / kind)
 
 

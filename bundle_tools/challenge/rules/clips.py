@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.reading.tables import SETTINGS, PhaseData, read_by_clip, read_clips, read_list, side_of
 from bundle_tools.challenge.reading.video import UnreadableVideo, Video, count_frames, describe_file, some_frames
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.challenge.rules.phases import check_probes, check_ranking, check_results, check_yardstick
 from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S

@@ -27,7 +27,7 @@ from bundle_tools.challenge.reading.answers import (
 from bundle_tools.challenge.reading.inside import File, Unopened, look_inside
 from bundle_tools.challenge.reading.program_settings import SEAL
 from bundle_tools.challenge.reading.tables import LABELS, SETTINGS, read_clips, read_labels
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import FILE, Draft
 from bundle_tools.codabench.rules.findings import Finding

@@ -26,7 +26,7 @@ from bundle_tools.challenge.reading.tables import (
     read_settings,
     read_table,
 )
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.keys import PhaseKeys
 from bundle_tools.codabench.rules.dataset import find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft

@@ -20,7 +20,7 @@ from bundle_tools.challenge.reading.program_settings import (
     scoring_settings,
 )
 from bundle_tools.challenge.reading.tables import SETTINGS
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown

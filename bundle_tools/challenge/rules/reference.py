@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 
 from PIL import Image
 
-from bundle_tools.challenge.fingerprint import fingerprint
 from bundle_tools.challenge.reading.tables import (
     LABELS,
     SETTINGS,
     PhaseData,
+    fingerprint,
     read_by_clip,
     read_json,
     read_labels,
@@ -22,7 +22,7 @@ from bundle_tools.challenge.reading.tables import (
     side_of,
     vocabulary_of,
 )
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import Dataset, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
