@@ -10,7 +10,6 @@ import yaml
 
 from bundle_tools.atomic import write_text
 from bundle_tools.challenge.enough import CLIPS_TO_RANK, points_apart
-from bundle_tools.challenge.key_frames import LIST, write_key_frames
 from bundle_tools.challenge.landmarks import compute_again, enter_skill_reference
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.reading.tables import read_clips
@@ -22,7 +21,7 @@ from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces import FILE, FoundFace, faces_page, find_faces, write_faces
-from bundle_tools.phase_data.files import enter
+from bundle_tools.phase_data.files import KEY_FRAMES_LIST, enter, write_key_frames
 from bundle_tools.synthetic.folders import write_committed, write_phase, write_training
 
 if TYPE_CHECKING:
@@ -125,8 +124,8 @@ def _key_frames(arguments: argparse.Namespace) -> int:
         raise BundleError(f"{given}: expected a list of clips. Name it as clips in task.yaml.")
     with progress_bar("clips") as progress:
         size = write_key_frames(clips, wanted, progress)
-    say(f"{len(clips)} key frames, {size / 1000:.0f} kB: {wanted / LIST}")
-    if enter(settings, {"report.key_frames": LIST}):
+    say(f"{len(clips)} key frames, {size / 1000:.0f} kB: {wanted / KEY_FRAMES_LIST}")
+    if enter(settings, {"report.key_frames": KEY_FRAMES_LIST}):
         say(f"Written: key_frames under report in {settings}")
     return 0
 

@@ -13,8 +13,8 @@ import yaml
 from av.error import FFmpegError
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.key_frames import encode
 from bundle_tools.errors import BundleError
+from bundle_tools.media import small_jpeg, upright
 from bundle_tools.page import render
 from bundle_tools.phase_data.files import enter, write_table
 from bundle_tools.phase_data.settings import TRIED_WITH_FACES
@@ -101,8 +101,7 @@ def _pictures(path: Path) -> Iterator[Pixels]:
                 continue
             due_s = (frame.time or 0.0) + apart_s
             height = max(2, round(frame.height * WIDTH / frame.width))
-            pixels = frame.reformat(width=WIDTH, height=height, format="bgr24").to_ndarray()
-            yield np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90)))
+            yield upright(frame.reformat(width=WIDTH, height=height, format="bgr24"), "bgr24")
 
 
 def _largest(detector: cv2.CascadeClassifier, picture: Pixels) -> Box | None:
@@ -144,7 +143,7 @@ def _drawn(picture: Pixels, box: Box | None) -> bytes:
         left, top, right, bottom = (round(edge * size) for edge, size in zip(box, (width, height) * 2, strict=True))
         for colour, thickness in (((0, 0, 0), 6), ((255, 255, 255), 2)):
             cv2.rectangle(drawn, (left, top), (right, bottom), colour, thickness)
-    return encode(drawn)
+    return small_jpeg(drawn)
 
 
 def faces_page(phases: Mapping[str, Sequence[FoundFace]]) -> str:

@@ -1,6 +1,7 @@
 """Files of a phase: texts from templates, tables, and one key of a settings file set without touching the rest."""
 
 import csv
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,10 +10,13 @@ from typing import Any
 
 import jinja2
 import yaml
+from av.error import FFmpegError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from bundle_tools.atomic import write_text
+from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.media import middle_frame, small_jpeg
 
 
 def templates_in(*folders: Path) -> jinja2.Environment:
@@ -110,3 +114,38 @@ def _entered(text: str, key: str, value: Any) -> str:  # noqa: ANN401 - whatever
 def _pair(node: yaml.Node | None, name: str) -> tuple[yaml.Node, yaml.Node] | None:
     pairs = node.value if isinstance(node, yaml.MappingNode) else ()
     return next((pair for pair in pairs if pair[0].value == name), None)
+
+
+KEY_FRAMES, KEY_FRAMES_LIST = "key_frames", "key_frames.csv"
+KEY_FRAME_COLUMNS = ("clip_id", "file", "time_s", "sha256")
+
+
+def write_key_frames(clips: Iterable[tuple[str, Path]], folder: Path, progress: Progress | None = None) -> int:
+    """Write `folder/key_frames.csv` and `folder/key_frames/<clip_id>.jpg`, and remove earlier pictures.
+
+    `clips`: (clip id, video) of every clip. Returns bytes of all pictures. Raises BundleError with every clip that
+    cannot be decoded; nothing is written then.
+    """
+    videos = sorted(clips)
+    pictures: dict[str, tuple[bytes, float]] = {}
+    broken = []
+    for done, (clip_id, path) in enumerate(videos, start=1):
+        try:
+            frame, time_s = middle_frame(path.read_bytes())
+            pictures[clip_id] = small_jpeg(frame), time_s
+        except (OSError, FFmpegError, IndexError, ValueError) as error:
+            broken.append(f"{path.name}: {type(error).__name__}")
+        if progress is not None:
+            progress(done, len(videos))
+    if broken:
+        raise BundleError(f"{len(broken)} clips cannot be decoded: {', '.join(broken)}. Replace them.")
+    (folder / KEY_FRAMES).mkdir(parents=True, exist_ok=True)
+    for old in (folder / KEY_FRAMES).glob("*.jpg"):
+        old.unlink()
+    rows = []
+    for clip_id, (data, time_s) in pictures.items():
+        file = f"{KEY_FRAMES}/{clip_id}.jpg"
+        (folder / file).write_bytes(data)
+        rows.append((clip_id, file, f"{time_s:.3f}", hashlib.sha256(data).hexdigest()))
+    write_table(folder / KEY_FRAMES_LIST, KEY_FRAME_COLUMNS, rows)
+    return sum(len(data) for data, _ in pictures.values())

@@ -38,7 +38,16 @@ leaderboards:
       - {index: 2, key: text, title: Text, precision: 4}
 """
 TEMPLATE = "# Evaluation\n\n{{ landmarks }}\n\nMore.\n"
-INPUTS = {"seed": 1, "clips": "clips.csv", "limits": {"time_limit_s": 600}, "probes": {"edits": 3}, "exchanges": "exchanges.json"}
+INPUTS = {
+    **{"seed": 1, "clips": "clips.csv", "exchanges": "exchanges.json"},
+    **{"limits": {"time_limit_s": 600}, "probes": {"edits": 3}},
+}
+    "seed": 1,
+    "clips": "clips.csv",
+    "limits": {"time_limit_s": 600},
+    "probes": {"edits": 3},
+    "exchanges": "exchanges.json",
+}
 
 
 def people(seed: int, alike: float, n: int = 200, clips: int = 2) -> tuple[Array, NDArray[np.int64]]:

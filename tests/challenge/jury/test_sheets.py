@@ -14,9 +14,9 @@ import av
 import pytest
 
 from bundle_tools.challenge.jury.criteria import Key, read_key
-from bundle_tools.challenge.jury.make import LARGEST_SIDE, for_browser
 from bundle_tools.challenge.jury.panel import read_answers
 from bundle_tools.cli.main import main
+from bundle_tools.media import LARGEST_SIDE, for_browser
 from tests import there
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
 from tests.challenge.jury.juries import RULES
@@ -129,7 +129,7 @@ def test_missing_explanations_are_named(jury: Path, key: Key) -> None:
 def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = write_clip(tmp_path / "plain.mp4", 12, Format(width=64, height=48))
     assert for_browser(plain) == plain.read_bytes()
-    monkeypatch.setattr("bundle_tools.challenge.jury.make._STAYS_BITS", 1_000)
+    monkeypatch.setattr("bundle_tools.media.UNCHANGED_BITS", 1_000)
     assert for_browser(plain) != plain.read_bytes()  # too large for a sheet with many
     odd = write_clip(tmp_path / "odd.mkv", 12, Format(width=900, height=506, codec="mpeg4"))
     (tmp_path / "made.mp4").write_bytes(for_browser(odd))
@@ -143,7 +143,7 @@ def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypat
         sound, original = list(made.decode(audio=0)), list(given.decode(audio=0))
     end_s = float(sound[-1].time or 0) + sound[-1].samples / sound[-1].sample_rate
     given_s = sum(frame.samples / frame.sample_rate for frame in original)
-    assert end_s == pytest.approx(given_s, abs=0.03)  # but for the coder's blocks
+    assert end_s == pytest.approx(given_s, abs=0.05)  # but for two blocks of the coder
 
 
 def test_frames_keep_their_own_times(tmp_path: Path) -> None:
