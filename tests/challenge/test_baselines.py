@@ -39,9 +39,6 @@ leaderboards:
 """
 TEMPLATE = "# Evaluation\n\n{{ landmarks }}\n\nMore.\n"
 INPUTS = {
-    **{"seed": 1, "clips": "clips.csv", "exchanges": "exchanges.json"},
-    **{"limits": {"time_limit_s": 600}, "probes": {"edits": 3}},
-}
     "seed": 1,
     "clips": "clips.csv",
     "limits": {"time_limit_s": 600},

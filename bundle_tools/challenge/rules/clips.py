@@ -71,8 +71,7 @@ def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference:
         what = f"challenge: {shown(named)}; the title of the competition is {shown(title)}."
         yield finding("data-challenge", reference.at(SETTINGS), what)
     if ours.get("environment") == "gpu" and draft.keys.queue is None:
-        what = "environment: gpu, and no queue in competition.yaml."
-        yield finding("data-gpu", where, what)
+        yield finding("data-gpu", where, "environment: gpu, and no queue in competition.yaml.")
     limit = inputs.section("limits").get("time_limit_s")
     for phase in draft.keys.phases:
         allowed = phase.execution_time_limit or DEFAULT_TIME_LIMIT_S
@@ -152,8 +151,7 @@ def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) ->
     if video is not None:
         videos[clip] = video
     if video is None or look.fault is not None:
-        what = f"{clip}: cannot be decoded: {look.fault}."
-        yield finding("clip-unreadable", where, what)
+        yield finding("clip-unreadable", where, f"{clip}: cannot be decoded: {look.fault}.")
     if video is None:
         return
     claimed = video.claimed_frames or video.packets
@@ -196,8 +194,7 @@ def check_extra(side: PhaseData, name: str, folder: str, files: Mapping[str, str
     listed = set(files.values())
     extra = sorted(file for file in side.data.names() if file.startswith(f"{folder}/") and file not in listed)
     if extra:
-        what = f"{len(extra)} files are not in the list, such as {extra[0]}."
-        yield finding(f"{folder}-extra", side.at(name), what)
+        yield finding(f"{folder}-extra", side.at(name), f"{len(extra)} files are not in the list, such as {extra[0]}.")
 
 
 def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress | None = None) -> Iterator[Finding]:
@@ -213,8 +210,7 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
     yield from check_extra(side, name, "copies", files)
     for copy, clip, *_ in rows:
         if copy in copies and clip in videos and (differences := videos[clip].differences(copies[copy])):
-            what = f"{copy}, a copy of {clip}: {', '.join(differences)}."
-            yield finding("copy-differs", side.at(name), what)
+            yield finding("copy-differs", side.at(name), f"{copy}, a copy of {clip}: {', '.join(differences)}.")
 
 
 def _is_decoded(file: str) -> bool:
@@ -239,8 +235,7 @@ def check_exchanges(
     where = side.at(name)
     listed = read_by_clip(side.data, "exchanges")
     if listed and (without := sorted(clips.keys() - listed.keys())):
-        what = f"{len(without)} clips have no exchange, such as {without[0]}."
-        yield finding("exchanges-some", where, what)
+        yield finding("exchanges-some", where, f"{len(without)} clips have no exchange, such as {without[0]}.")
     readable = {clip: read for clip, entry in listed.items() if clip in clips and (read := _read(entry))}
     files = {clip: file for clip, (file, _) in readable.items()}
     exchanges: dict[str, Video] = {}
@@ -249,8 +244,7 @@ def check_exchanges(
     yield from check_extra(side, name, "exchanges", files)
     for clip in exchanges.keys() & videos.keys():
         if differences := videos[clip].differences(exchanges[clip]):
-            what = f"The exchange of {clip}: {', '.join(differences)}."
-            yield finding("exchange-differs", where, what)
+            yield finding("exchange-differs", where, f"The exchange of {clip}: {', '.join(differences)}.")
             continue
         file, outlines = readable[clip]
         for (part, first), (other, second) in combinations(outlines.items(), 2):

@@ -130,8 +130,7 @@ def _check_copies(location: Location, file: File, text: Text | None, secrets: Se
         return
     copied = next((secrets.files[digest] for digest in _digests(file, text) if digest in secrets.files), None)
     if copied is not None:
-        what = f"{location.at(file.name)} has the same content as {copied}."
-        yield finding("leak", location.name, what)
+        yield finding("leak", location.name, f"{location.at(file.name)} has the same content as {copied}.")
     for answers in secrets.answers:
         clip = answers.clips.get(file.sha256) or answers.starts.get(file.start_of_clip or "none")
         if clip is not None and location.name != answers.inputs:
@@ -276,8 +275,7 @@ def check_seals(draft: Draft) -> Iterator[Finding]:
             what = f"Expected {SEAL} in both programs or in none; found it in the {next(iter(keys))} only."
             yield finding("seal-alone (scoring)" if PROGRAMS[1] in keys else "seal-alone", where, what)
         elif len(set(keys.values())) > 1:
-            what = f"The two programs hold different keys in {SEAL}."
-            yield finding("seal-differs", where, what)
+            yield finding("seal-differs", where, f"The two programs hold different keys in {SEAL}.")
 
 
 def check_key_in(location: Location, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:

@@ -62,17 +62,14 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
             if reference is not None and is_public(reference):
                 name = f"{task.reference_data.rstrip('/')}/{SETTINGS}"
                 what = f"{name}: true values in the report of a phase that hides outputs."
-                where = draft.at(*phase.place)
-                yield finding("report-reveals", where, what)
+                yield finding("report-reveals", draft.at(*phase.place), what)
     yield from _check_last(draft)
     if hidden and draft.keys.make_programs_available:
         what = "Participants may download the programs, and a phase hides its outputs."
-        where = draft.at("make_programs_available")
-        yield finding("open-programs", where, what)
+        yield finding("open-programs", draft.at("make_programs_available"), what)
     if hidden and draft.keys.make_input_data_available:
         what = "Participants may download the input data, and a phase hides its outputs."
-        where = draft.at("make_input_data_available")
-        yield finding("open-input", where, what)
+        yield finding("open-input", draft.at("make_input_data_available"), what)
 
 
 def _check_last(draft: Draft) -> Iterator[Finding]:
@@ -84,8 +81,7 @@ def _check_last(draft: Draft) -> Iterator[Finding]:
         # Data without a report section have a foreign format, so it is unknown whether they are secret.
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
-            where = draft.at(*phases[-1].place)
-            yield finding("phase-open", where, what)
+            yield finding("phase-open", draft.at(*phases[-1].place), what)
 
 
 def _is_hidden(phase: PhaseKeys) -> bool:
@@ -131,8 +127,7 @@ def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
     where, settings = side.at(SETTINGS), side.settings
     if "probes" not in settings:
         if settings.get("copies") is not None:
-            what = "The input data have copies of clips but no probes."
-            yield finding("probes-missing", where, what)
+            yield finding("probes-missing", where, "The input data have copies of clips but no probes.")
         return
     if isinstance(settings["probes"], dict):
         yield from _check_time(where, settings, settings["probes"], clips)
@@ -210,11 +205,9 @@ def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
     if accepted is not True:
         idle = [name for name in NAMES if settings.get(name) is not None]
         if idle:
-            what = f"{' and '.join(idle)} without results: true."
-            yield finding("results-idle", where, what)
+            yield finding("results-idle", where, f"{' and '.join(idle)} without results: true.")
         return
-    what = "The phase accepts results in place of code."
-    yield finding("results-accepted", where, what)
+    yield finding("results-accepted", where, "The phase accepts results in place of code.")
     unnamed = sorted(set(clips) - {clip for clip, _ in read_list(side.data, "aliases", 2)})
     if settings.get("aliases") is not None and unnamed:
         what = f"{len(unnamed)} clips have no older name, such as {unnamed[0]}."
