@@ -60,13 +60,11 @@ class Facts:
     """A clip's properties according to its headers."""
 
     duration_s: float
-    """Length, seconds, > 0."""
+    """Length, > 0."""
     width: int
-    """Pixels, as stored."""
+    """Pixels, as stored; so is the height."""
     height: int
-    """Pixels, as stored."""
     sound: bool
-    """Whether there is a sound track."""
     encoded: bool = False
     """Whether it had to be re-encoded, since MP4 cannot hold it as it is."""
 
@@ -76,18 +74,10 @@ def clean(data: bytes, height: int | None) -> tuple[bytes, Facts]:
 
     If MP4 cannot hold the codec, as with VP8, the clip is re-encoded at its own height.
 
-    Parameters
-    ----------
-    data
-        The file.
-    height
-        Re-encode at this height in pixels, an even number. This makes clips uniform and faster to decode, but takes
-        time and costs a little quality. None copies pictures and sound bit by bit if MP4 can hold them.
+    `height`: re-encode at this height, pixels, an even number: clips become uniform and faster to decode, but lose a
+    little quality. None copies pictures and sound bit by bit if MP4 can hold them.
 
-    Raises
-    ------
-    Unusable
-        When it is not a video, or is truncated.
+    Raises Unusable when it is not a video, or is truncated.
     """
     try:
         encoded = False

@@ -168,7 +168,9 @@ def compute(phase: Phase, runs: Sequence[Run], unseen: Sequence[Path], scratch: 
         raise BundleError(f"phase {phase.slug}: expected input data, found none. Add them to its task.")
     given = Dataset(phase.task.input_data)
     known = _read(reference)
-    items = [_constant(known), *_shortcuts(known, given)]
+    meaning = "Predicts the training mean of each target, with no explanation."
+    constant = _silent(known, np.tile(known.constant, (len(known.truth), 1)))
+    items = [_item("constant", "constant", "Constant", meaning, *constant), *_shortcuts(known, given)]
     items += [item for run in runs if (item := _solution(run, phase, reference, scratch))]
     items += [_cross_validated(path, known) for path in unseen]
     items += _ceiling(known)
@@ -191,12 +193,6 @@ def _to_unit(values: Array, settings: Settings) -> Array:
     low = np.array([target.minimum for target in settings.targets])
     high = np.array([target.maximum for target in settings.targets])
     return np.asarray((values - low) / (high - low))
-
-
-def _constant(known: _Truth) -> dict[str, Any]:
-    predicted = np.tile(known.constant, (len(known.truth), 1))
-    meaning = "Predicts the training mean of each target, with no explanation."
-    return _item("constant", "constant", "Constant", meaning, *_silent(known, predicted))
 
 
 def _shortcuts(known: _Truth, given: Dataset) -> list[dict[str, Any]]:

@@ -52,7 +52,8 @@ def read_works(
     works = []
     for run in runs:
         credits: dict[str, Credit] = {}
-        for entry in _entries(facts[run.name]):
+        given = facts[run.name].get("credits")
+        for entry in (entry for entry in (given if isinstance(given, list) else ()) if isinstance(entry, dict)):
             source = _source(entry, hashes, team_of, totals, run.name, remarks)
             if source is None:
                 continue
@@ -99,11 +100,6 @@ def read_teams(path: Path) -> dict[str, str]:
     if wrong:
         raise BundleError(f"{path}: " + "; ".join(wrong) + ".")
     return teams
-
-
-def _entries(facts: dict[str, Any]) -> list[dict[str, Any]]:
-    given = facts.get("credits")
-    return [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
 
 
 def _source(

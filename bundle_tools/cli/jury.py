@@ -14,7 +14,7 @@ from bundle_tools.challenge.jury.publish import lines, ratings_table, record, re
 from bundle_tools.challenge.jury.result import evaluate
 from bundle_tools.challenge.programs import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
-from bundle_tools.codabench.competition import Competition, Phase, find_root, load
+from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 
@@ -67,7 +67,10 @@ def _make(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="bundle-jury-") as folder, progress_bar("Clips") as progress:
         scratch = Path(folder)
         runs = find_runs(arguments.runs, scratch)
-        phase = _phase(competition, sorted({run.task for run in runs}))
+        tasks = sorted({run.task for run in runs})
+        if len(tasks) > 1:
+            raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. A jury is for one phase.")
+        phase = competition.phase(tasks[0])
         use_scoring_program(phase, scratch)
         from bundle_tools.challenge.jury.make import make_jury  # noqa: PLC0415 - imports that program
 
@@ -130,12 +133,6 @@ def _score(arguments: argparse.Namespace) -> int:
         say(line)
     say(f"Report: {arguments.out / 'jury.html'}; all ratings without names: {arguments.out / 'ratings.csv'}")
     return 0
-
-
-def _phase(competition: Competition, tasks: list[str]) -> Phase:
-    if len(tasks) > 1:
-        raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. A jury is for one phase.")
-    return competition.phase(tasks[0])
 
 
 def _into_reference(phase: Phase, text: str) -> None:

@@ -147,7 +147,8 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
         if not arguments.data_only:
-            add_bundle(folder, dataset, parts, options, arguments.start or _usual_start(), constants, workers())
+            start = arguments.start or datetime.combine(clock.utc_now().date() + NOTICE, time(12))
+            add_bundle(folder, dataset, parts, options, start, constants, workers())
 
     with progress_bar("clips") as progress:
         written = write(
@@ -184,11 +185,6 @@ def _say_encoded(names: Sequence[str]) -> None:
     if names:
         listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
         say(f"{counted(len(names), 'clip')} had to be re-encoded, because MP4 cannot hold such formats: {listed}.")
-
-
-def _usual_start() -> datetime:
-
-    return datetime.combine(clock.utc_now().date() + NOTICE, time(12))
 
 
 def _first_impressions(arguments: argparse.Namespace) -> int:

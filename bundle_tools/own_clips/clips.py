@@ -21,16 +21,12 @@ from bundle_tools.synthetic.person import opaque_id
 
 @dataclass(frozen=True)
 class Named:
-    """A clip under its opaque name."""
+    """A clip with the opaque names of itself and its source."""
 
     clip_id: str
-    """Opaque name of the clip."""
     source_id: str
-    """Opaque name of its source."""
     part: Part
-    """The part it belongs to."""
     clip: Clip
-    """The clip itself."""
 
     @property
     def file(self) -> str:
@@ -46,10 +42,7 @@ def folder_of(part: Part) -> str:
 def named(dataset: str, parts: Sequence[Part], seed: int) -> list[Named]:
     """Name every clip and source; the clips of a part are sorted by their names, which reveals nothing.
 
-    Raises
-    ------
-    BundleError
-        When two get the same name, which happens to about one in a thousand sets of 10,000 clips.
+    Raises BundleError when two get the same name, which happens to about one in a thousand sets of 10,000 clips.
     """
     found: list[Named] = []
     for part in parts:
@@ -80,17 +73,9 @@ class Stage:
     def __init__(self, out: Path, seed: int | None) -> None:
         """Open the stage of `out`: new, or left by an interrupted run.
 
-        Parameters
-        ----------
-        out
-            The final folder; it must be empty or not exist.
-        seed
-            The secret seed; None uses that of the interrupted run, or a new random one.
+        `out`: the final folder, empty or not there yet. `seed`: None uses that of the interrupted run, or a random one.
 
-        Raises
-        ------
-        BundleError
-            When `out` is not empty, or an interrupted run had another seed.
+        Raises BundleError when `out` is not empty, or an interrupted run had another seed.
         """
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
@@ -115,10 +100,7 @@ class Stage:
     def begin(self, plan: str) -> None:
         """Make the folder; `plan` describes what will be made.
 
-        Raises
-        ------
-        BundleError
-            When an interrupted run had another plan.
+        Raises BundleError when an interrupted run had another plan.
         """
         noted = self.private / "plan.txt"
         if noted.exists() and noted.read_text("utf-8") != plan:
@@ -138,10 +120,7 @@ class Stage:
     def check_space(self, needed: int) -> None:
         """Stop before a disk is full.
 
-        Raises
-        ------
-        BundleError
-            When there is not enough free space.
+        Raises BundleError when there is not enough free space.
         """
         free = shutil.disk_usage(self.folder).free
         if needed > free:
@@ -168,11 +147,9 @@ class CleanClip:
     """A finished clip."""
 
     sha256: str
-    """Hash of the file, in hexadecimal."""
     size: int
-    """Size of the file, bytes."""
+    """Bytes."""
     facts: Facts
-    """Properties according to its headers."""
 
 
 class Workshop:
@@ -181,16 +158,7 @@ class Workshop:
     def __init__(self, stage: Stage, height: int | None, problems: Problems, progress: Progress | None) -> None:
         """Read the clips that an interrupted run has finished.
 
-        Parameters
-        ----------
-        stage
-            The folder for the clips and for the list of finished ones.
-        height
-            As in `clean`.
-        problems
-            Receives the clips that cannot be made.
-        progress
-            Progress callback, called per clip.
+        `height`: as in `clean`. `problems`: receives the clips that cannot be made.
         """
         self.finished = dict(_read_journal(stage.journal)) if stage.journal.exists() else {}
         self.kept = 0
@@ -233,7 +201,7 @@ class Workshop:
                 self._refuse("clips that changed during the run", one, changed)
             else:
                 try:
-                    self._note(one.clip_id, _written(content, self._height, self._path(one)))
+                    self._write(one, *clean(content, self._height))
                 except Unusable as error:
                     self._refuse("clips that cannot be used", one, str(error))
             self._count(kept=False)
@@ -250,10 +218,13 @@ class Workshop:
             fix = "Get them again, or remove them from the folder and the labels."
             self._problems.add(what, f"{one.clip.place} ({reason})", fix=fix)
 
-    def _note(self, clip_id: str, made: CleanClip) -> None:
+    def _write(self, clip: Named, data: bytes, facts: Facts) -> None:
+        with replaced(self._path(clip)) as unfinished:
+            unfinished.write_bytes(data)
+        made = CleanClip(hashlib.sha256(data).hexdigest(), len(data), facts)
         with self._lock, self._stage.journal.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([clip_id, asdict(made)]) + "\n")
-            self.finished[clip_id] = made
+            file.write(json.dumps([clip.clip_id, asdict(made)]) + "\n")
+            self.finished[clip.clip_id] = made
 
     def _count(self, *, kept: bool) -> None:
         with self._lock:
@@ -271,13 +242,6 @@ def _read_journal(path: Path) -> Iterator[tuple[str, CleanClip]]:
             # A line cut off when the run was interrupted: its clip is made again.
             continue
         yield clip_id, CleanClip(**{**made, "facts": Facts(**made["facts"])})
-
-
-def _written(content: bytes, height: int | None, target: Path) -> CleanClip:
-    data, facts = clean(content, height)
-    with replaced(target) as unfinished:
-        unfinished.write_bytes(data)
-    return CleanClip(hashlib.sha256(data).hexdigest(), len(data), facts)
 
 
 def batches(clips: Sequence[Named]) -> list[list[Named]]:

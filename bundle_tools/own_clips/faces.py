@@ -59,13 +59,13 @@ def find_faces(
 
     Returns them in the given order.
     """
-    found = []
+    faces = []
     with ThreadPoolExecutor(workers) as pool:
-        for one in pool.map(lambda clip: _find(*clip), clips):
-            found.append(one)
+        for face in pool.map(lambda clip: _find(*clip), clips):
+            faces.append(face)
             if progress is not None:
-                progress(len(found), len(clips))
-    return found
+                progress(len(faces), len(clips))
+    return faces
 
 
 def _find(clip_id: str, path: Path) -> FoundFace:

@@ -78,7 +78,10 @@ def read_folder(
     return Dataset(
         name=re.sub(r"[^a-z0-9]+", "-", challenge.title.lower())[:LONGEST_NAME].strip("-") or "own",
         challenge=challenge,
-        clips=tuple(replace(clip, groups=_groups_of(clip, groups)) for clip in labelled.values()),
+        clips=tuple(
+            replace(clip, groups=next((groups[name] for name in _names_of(clip) if name in groups), {}))
+            for clip in labelled.values()
+        ),
         attributes=attributes,
         has_sources="source" in roles,
     )
@@ -272,7 +275,3 @@ def _check_attributes(file: str, table: Table, spelt: Mapping[str, str], targets
 def _names_of(clip: Clip) -> tuple[str, str, str]:
     """Return the names by which a table of groups may refer to a clip."""
     return clip.name, PurePosixPath(clip.name).stem, clip.source
-
-
-def _groups_of(clip: Clip, groups: Mapping[str, dict[str, str]]) -> dict[str, str]:
-    return next((groups[name] for name in _names_of(clip) if name in groups), {})

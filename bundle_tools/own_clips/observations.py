@@ -148,21 +148,10 @@ class Annotated:
 def annotate(folder: Path, names: Path, source: Path, progress: Progress | None = None) -> list[Annotated]:
     """Write ``observations.json`` for every phase and name it in its settings.
 
-    Parameters
-    ----------
-    folder
-        Holds ``reference_data/<phase>/``.
-    names
-        ``private/clips.csv`` of the organiser's folder, which maps true names to opaque ones.
-    source
-        MM-OCEAN's annotations.
-    progress
-        Progress callback, called per file read.
+    `folder`: holds ``reference_data/<phase>/``. `names`: ``private/clips.csv`` of the organiser's folder, with true and
+    opaque names. `source`: MM-OCEAN's annotations.
 
-    Raises
-    ------
-    BundleError
-        With everything to correct; nothing is written then.
+    Raises BundleError with everything to correct; nothing is written then.
     """
     problems = Problems()
     phases = sorted(path.parent for path in folder.glob("reference_data/*/task.yaml"))

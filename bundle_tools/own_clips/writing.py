@@ -65,30 +65,12 @@ def write(
 ) -> Written:
     """Write a set as an organiser's folder.
 
-    Parameters
-    ----------
-    dataset
-        The labelled set.
-    parts
-        The clips of each phase and of the public data. The constants are the means of the public clips, or of all clips
-        if none are public.
-    stage
-        The folder in which everything is made.
-    options
-        The organiser's choices.
-    notes
-        What participants must know about the clips, in Markdown, for the README of the public data.
-    workers
-        Number of clips made in parallel.
-    progress
-        Progress callback, called per clip.
-    beside
-        Called with the folder and the constants once all data are written, to add anything else that belongs there.
+    `parts`: the clips of each phase and of the public data. The constants are the means of the public clips, or of all
+    clips if none are public. `notes`: what participants must know about the clips, in Markdown, for the README of the
+    public data. `workers`: clips made in parallel. `beside`: called with the folder and the constants once all data are
+    written, to add anything else.
 
-    Raises
-    ------
-    BundleError
-        When clips cannot be made; names all of them. The finished ones are kept in the stage.
+    Raises BundleError when clips cannot be made; names all of them. The finished ones are kept in the stage.
     """
     clips = named(dataset.name, parts, stage.seed)
     made, kept = _make_clips(clips, stage, options.height, workers, progress)
@@ -96,7 +78,8 @@ def write(
     training = [clip for part in parts if not part.is_phase for clip in part.clips] or dataset.clips
     means = np.mean([clip.labels for clip in training], axis=0)
     constants = {one.name: round(float(mean), 4) for one, mean in zip(challenge.targets, means, strict=True)}
-    version = _version(dataset, clips, made)
+    lines = sorted(f"{one.part.name},{one.clip_id},{made[one.clip_id].sha256},{one.clip.labels}" for one in clips)
+    version = f"{dataset.name}-{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:8]}"
     for part in parts:
         own = [one for one in clips if one.part is part]
         given = stage.folder / folder_of(part)
@@ -142,12 +125,6 @@ def _check_twins(clips: Sequence[Named], made: Mapping[str, CleanClip], problems
             if first.part is not one.part:
                 twins = f"{first.clip.name} ({first.part.name}) and {one.clip.name} ({one.part.name})"
                 problems.add("identical clips in two parts", twins, fix="Remove one of them from the set.")
-
-
-def _version(dataset: Dataset, clips: Sequence[Named], made: Mapping[str, CleanClip]) -> str:
-    lines = sorted(f"{one.part.name},{one.clip_id},{made[one.clip_id].sha256},{one.clip.labels}" for one in clips)
-    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-    return f"{dataset.name}-{digest[:8]}"
 
 
 def _write_input(

@@ -256,11 +256,6 @@ def _attributes(phase: Phase) -> list[str]:
     return read_table(phase.data("reference_data").text(name))[0][1:] if name else []
 
 
-def _untried(phase: Phase) -> list[str]:
-    """Return the cues that no edit can remove from footage."""
-    return [cue for cue in phase.setting("explanation", "evidence", "cues") if cue not in (*TRIED, *TRIED_WITH_FACES)]
-
-
 FIGURES: dict[str, Callable[[Phase], Any]] = {
     "title": lambda phase: phase.entry.name,
     "is_open": lambda phase: phase.is_open,
@@ -268,7 +263,10 @@ FIGURES: dict[str, Callable[[Phase], Any]] = {
     "targets": lambda phase: phase.scoring("targets"),
     "main": lambda phase: {one["name"]: one for one in phase.scoring("targets")}[phase.scoring("main_target")],
     "cues": lambda phase: phase.setting("explanation", "evidence", "cues"),
-    "untried": _untried,
+    # Cues that no edit can remove from footage.
+    "untried": lambda phase: [
+        cue for cue in phase.setting("explanation", "evidence", "cues") if cue not in (*TRIED, *TRIED_WITH_FACES)
+    ],
     "attributes": _attributes,
     "training": _training,
     "columns": _columns,

@@ -236,7 +236,9 @@ def labelled_clips(text: str, answers: Answers) -> set[str]:
     proven, likely, numbered = set(), set(), set()
     for clip, near in _neighbours(text, answers.ids):
         numbered.add(clip)
-        wanted = [value for value in answers.rows[clip] if math.isfinite(value) and not _is_round(value)]
+        # Round numbers such as 0.5 occur too often.
+        finite = [value for value in answers.rows[clip] if math.isfinite(value)]
+        wanted = [value for value in finite if abs(100 * value - round(100 * value)) >= 1e-6]
         widths = {value: width for value in wanted for number, width in near if abs(number - value) <= width}
         if widths:
             likely.add(clip)
@@ -252,11 +254,6 @@ def holds_labels_in_order(text: Text, answers: Answers) -> bool:
         for size in answers.window_sizes
         for start in range(len(text.thousandths) - size + 1)
     )
-
-
-def _is_round(label: float) -> bool:
-    """Return whether a label is a round number such as 0.5, which occurs too often."""
-    return abs(100 * label - round(100 * label)) < 1e-6
 
 
 # A task's labels and contributions have the same clips, so a text is read once for both.

@@ -33,6 +33,8 @@ Outlines = dict[str, NDArray[np.float32]]
 """Corners of the parts of an exchange by name, pixels."""
 
 DECODED_ONE_IN = 6
+"""Of copies, one in so many is decoded, drawn by its name. The program that made a clip made its copies, and the list
+has their hashes: decoding all would hardly find more, and take three times as long as decoding the clips."""
 SEEN = 10.0
 """Mean difference of a block of 20 x 20 pixels, of 255, that exceeds encoding loss, which reaches 5.4."""
 BLOCK = 20
@@ -205,21 +207,14 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
     rows = read_list(side.data, "copies", 5)
     files = {copy: file for copy, _, _, file, _ in rows}
     copies: dict[str, Video] = {}
-    yield from check_files(side, name, files, copies, progress, _is_decoded)
+    yield from check_files(
+        side, name, files, copies, progress, lambda file: zlib.crc32(file.encode()) % DECODED_ONE_IN == 0
+    )
     yield from check_tags(side.at(name), copies)
     yield from check_extra(side, name, "copies", files)
     for copy, clip, *_ in rows:
         if copy in copies and clip in videos and (differences := videos[clip].differences(copies[copy])):
             yield finding("copy-differs", side.at(name), f"{copy}, a copy of {clip}: {', '.join(differences)}.")
-
-
-def _is_decoded(file: str) -> bool:
-    """Return whether to decode all frames of a copy: for one in six, drawn by its name.
-
-    The program that made a clip also made its three copies, and the list has their hashes. Decoding all copies would
-    hardly find more, and take three times as long as decoding the clips.
-    """
-    return zlib.crc32(file.encode()) % DECODED_ONE_IN == 0
 
 
 def check_exchanges(

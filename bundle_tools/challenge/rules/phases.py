@@ -27,7 +27,6 @@ from bundle_tools.challenge.reading.tables import (
     read_table,
 )
 from bundle_tools.challenge.rules import finding
-from bundle_tools.codabench.keys import PhaseKeys
 from bundle_tools.codabench.rules.dataset import find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
@@ -55,7 +54,11 @@ SYNTHETIC = "synthetic"
 
 def check_openness(draft: Draft) -> Iterator[Finding]:
     """Find answers, secrets and hidden data that Codabench would show."""
-    hidden = [phase for phase in draft.keys.phases if _is_hidden(phase)]
+    hidden = [
+        phase
+        for phase in draft.keys.phases
+        if phase.hide_output or phase.hide_prediction_output or phase.hide_score_output
+    ]
     for phase in hidden:
         for task in draft.tasks_of(phase):
             reference = find(draft, task.reference_data)
@@ -82,10 +85,6 @@ def _check_last(draft: Draft) -> Iterator[Finding]:
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
             yield finding("phase-open", draft.at(*phases[-1].place), what)
-
-
-def _is_hidden(phase: PhaseKeys) -> bool:
-    return phase.hide_output or phase.hide_prediction_output or phase.hide_score_output
 
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
