@@ -205,14 +205,6 @@ def test_both_programs_get_one_secret_key_that_is_kept(tiny: Path) -> None:
     assert build(tiny)[0] == 1
 
 
-def test_another_checkout_has_another_key(tiny: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    write_files(other, {str(path.relative_to(tiny)): path.read_bytes() for path in tiny.rglob("*") if path.is_file()})
-    build(tiny)
-    build(other)
-    assert (tiny / "private" / "seal.key").read_bytes() != (other / "private" / "seal.key").read_bytes()
-
-
 def test_the_image_and_the_training_set_are_those_asked_for(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     swap(tiny / "competition.yaml", "execution_time_limit: 600", "public_data: public_data/")
     write_files(tiny, {"public_data/small.txt": "x", "public_data/croissant.json": "{}"})

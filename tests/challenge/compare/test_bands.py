@@ -60,18 +60,6 @@ def test_no_member_of_a_band_is_above_another_and_each_band_is_below_the_one_bef
         assert any(above[names.index(name), at] or above[at, names.index(name)] for name in before)
 
 
-@given(st.lists(numbers, min_size=RESAMPLES, max_size=RESAMPLES), st.integers(2, 5))
-def test_identical_runs_share_a_band(draws: list[float], count: int) -> None:
-    assert set(bands([contender(f"run{at}", draws) for at in range(count)]).values()) == {1}
-
-
-@given(st.lists(numbers, min_size=RESAMPLES, max_size=RESAMPLES), st.floats(0.5, 50))
-def test_a_run_that_is_better_on_every_resample_stands_apart(draws: list[float], gain: float) -> None:
-    worse = contender("worse", draws)
-    better = contender("better", np.asarray(draws) + gain)
-    assert bands([worse, better]) == {"better": 1, "worse": 2}
-
-
 @pytest.mark.parametrize(("won", "apart"), [(94, False), (95, True), (100, True)])
 def test_ninety_five_of_a_hundred_resamples_part_two_runs(won: int, apart: bool) -> None:
     better = contender("better", [60.0] * won + [40.0] * (100 - won))
