@@ -147,13 +147,10 @@ class _Truth:
 
     settings: Settings
     reference: Reference
-    """n clips."""
     known: Known
-    """Known causes, if any."""
     truth: Array
     """(n, k) labels."""
     constant: Array
-    """(k,) training means."""
 
 
 def compute(phase: Phase, runs: Sequence[Run], unseen: Sequence[Path], scratch: Path) -> dict[str, Any]:

@@ -188,7 +188,6 @@ class Options:
     """A labelled set that replaces public_data/; None packs public_data/ itself."""
     wheels: bool = False
     key: bool = True
-    """Whether both programs get the seal key."""
     new_key: bool = False
     """Whether the seal key kept in private/ is replaced."""
     version1: bool = False

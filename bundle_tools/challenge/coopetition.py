@@ -133,10 +133,8 @@ class Use:
     """One credit, with what it is worth."""
 
     user: str
-    """The submission that builds on the source."""
     source: str
     used: str
-    """What was used."""
     points: float
     """What the source receives through it, in points of the explanation score, >= 0."""
     gain: float | None
@@ -153,7 +151,6 @@ class Useful:
     team: str
     """Its team; empty for a repository."""
     points: float
-    """Points received, >= 0."""
     users: int
     total: float | None
     """Its own explanation score; None for a repository and for work of another phase."""

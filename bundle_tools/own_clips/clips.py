@@ -148,7 +148,6 @@ class CleanClip:
 
     sha256: str
     size: int
-    """Bytes."""
     facts: Facts
 
 

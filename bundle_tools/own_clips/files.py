@@ -74,7 +74,6 @@ class Table:
     """A table with a header."""
 
     columns: tuple[str, ...]
-    """Distinct names of the columns."""
     rows: tuple[tuple[int, dict[str, str]], ...]
     """Line number of each row, and its cells by column."""
     separator: str
@@ -137,7 +136,6 @@ class Place:
     inside: tuple[str, ...] = ()
     """Names inside archives, outermost first; empty for a file on disk."""
     size: int = 0
-    """Size of the file, bytes."""
     order: int = 0
     """Its rank in reading order."""
     keys: tuple[bytes, ...] = field(default=(), repr=False)

@@ -205,18 +205,13 @@ _AGES = re.compile(r"[a-z_]*age_?(anno|label|group)[a-z0-9_{}-]*\.csv", re.IGNOR
 
 @dataclass(frozen=True)
 class Files:
-    """Files by their role in the data set; others are ignored."""
+    """Files by their role in the data set: clips and tables by name, labels and transcripts by official part."""
 
     clips: dict[str, Place]
-    """Clips by name."""
     annotations: dict[str, Place]
-    """Labels by official part."""
     transcriptions: dict[str, Place]
-    """Transcripts by official part."""
     groups: dict[str, Place]
-    """Tables of ethnicity and gender, by name."""
     ages: dict[str, Place]
-    """Tables of ages, by name."""
 
     def missing(self) -> Iterator[str]:
         """Yield a sentence for each missing part."""
@@ -236,7 +231,6 @@ class FoundSet:
     """What was read, and what was left out."""
 
     dataset: Dataset
-    """The labelled set, without minors."""
     official: dict[str, frozenset[str]]
     """Names of the labelled clips of each official part."""
     summary: tuple[str, ...]

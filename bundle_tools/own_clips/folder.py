@@ -41,7 +41,6 @@ class Sources:
     """Folder with the clips; zip archives in it are searched too."""
     labels: Path
     groups: Path | None = None
-    """Table of people's groups; None without one."""
     ends: tuple[float, float] = (0.0, 1.0)
     """Range of all targets if the challenge names none."""
     wanted: int = 0

@@ -36,9 +36,7 @@ class Point:
     """One piece of evidence that somebody marked, as in observations.json."""
 
     start_s: float
-    """Start in seconds."""
     end_s: float
-    """End in seconds, > start."""
     box: Box | None
     """Place in the frame; None for a time alone."""
 
@@ -135,14 +133,11 @@ FILE = "observations.json"
 
 @dataclass(frozen=True)
 class Annotated:
-    """The observations added to one phase."""
+    """The observations added to one phase: marked evidence by opaque name of the clip."""
 
     phase: str
-    """Name of the phase."""
     clips: int
-    """Number of clips."""
     points: Mapping[str, Sequence[Point]]
-    """Marked evidence, by opaque name of the clip."""
 
 
 def annotate(folder: Path, names: Path, source: Path, progress: Progress | None = None) -> list[Annotated]:

@@ -20,7 +20,6 @@ class Contender:
     """One run with its total, on all clips and on each resample."""
 
     name: str
-    """Unique name in the table."""
     total: float
     """The explanation score, 0 to 100."""
     draws: NDArray[np.float64]

@@ -39,11 +39,9 @@ class Explained:
     jury: float
     """Mean rating by a jury, 0 without one."""
     failed: int
-    """Clips without a valid prediction, >= 0."""
     duration_s: float
     """Wall time of ingestion, >= 0."""
     facts: tuple[tuple[str, str], ...]
-    """(label, value) from the record of the run."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,7 @@ class Entry:
     """One run, scored."""
 
     name: str
-    """Unique name in the comparison."""
     scores: ClipScores
-    """The source of its columns, one row per clip."""
     said: Explained
     skill: float
     """Skill factor: the share of the way from the constant to the reference, in [0, 1]."""
@@ -160,31 +156,25 @@ LARGE_REACTION = "!"
 
 @dataclass(frozen=True)
 class Row:
-    """One run among the others."""
+    """One run among the others: its total, 0 to 100, and its axes, 0 to 1; places count from 1 for the best."""
 
     name: str
     band: int
     """1 for the best; runs within a band cannot be told apart."""
     place: int
-    """Place by total, 1 for the highest."""
     total: float
-    """The explanation score, 0 to 100."""
     interval: tuple[float, float] | None
     """Interval of the total over common resamples; None with a single source."""
     arithmetic: float
     """The total with a plain weighted mean of the axes, 0 to 100."""
     arithmetic_place: int
-    """Place by `arithmetic`, 1 for the highest."""
     mean_rank: float
     """Mean of the ranks on each axis, on coverage and on skill, >= 1; lower is better."""
     mean_rank_place: int
-    """Place by `mean_rank`, 1 for the lowest."""
     coverage: float
-    """In [0, 1]."""
     skill: float
     """Share of the way from the constant to the reference, in [0, 1]."""
     axes: dict[str, float]
-    """Axis -> value in [0, 1]."""
     reasons: dict[str, int] | None
     """Numbers of clips right or wrong, grounded or not; None if the phase has no known causes."""
     reaction_size: float | None
@@ -276,7 +266,6 @@ class Difference:
     higher: float
     """Share of the resamples in which the first run is strictly higher, in [0, 1]."""
     lower: float
-    """Share in which it is strictly lower."""
 
     @property
     def direction(self) -> int:

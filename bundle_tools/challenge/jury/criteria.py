@@ -23,13 +23,11 @@ class Criterion(Section):
     """One of the ratings."""
 
     name: Name
-    """Key in files."""
     title: Name
     question: _Text
     weight: Annotated[StrictFloat, Field(gt=0)]
     """Weight in the mean; the sum is 1."""
     anchors: dict[StrictInt, _Text]
-    """Meanings of some values."""
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -56,18 +54,13 @@ class Rules(Section):
 
     format_version: Literal[2]
     scale: tuple[StrictInt, StrictInt]
-    """Lowest and highest rating."""
     criteria: Entries[Criterion]
-    """In the order asked."""
     controls: Controls
     boilerplate_texts: Entries[_Text]
     exclusion: Exclusion
     least_jurors: Annotated[StrictInt, Field(ge=1)]
-    """Fewest counting jurors for a result."""
     resamples: Annotated[StrictInt, Field(ge=1)]
-    """Bootstrap resamples."""
     level: Annotated[StrictFloat, Field(gt=0, lt=1)]
-    """Coverage of intervals."""
     seed: StrictInt
     sha256: str = ""
     """Hash of the file, fixed before the first sheet; not a key."""
@@ -113,9 +106,7 @@ class Team:
     """One finalist."""
 
     letter: str
-    """Its name in anonymous files."""
     name: str
-    """The run's name."""
     rated_sha256: str
     """SHA-256 of the rated explanations and their submission."""
     total: float
@@ -144,15 +135,11 @@ class Key:
 
     phase: str
     main_target: str
-    """Target on which the explanations are judged."""
     rules_sha256: str
-    """Hash of the rules when the sheets were made."""
     teams: tuple[Team, ...]
-    """By letter."""
     clips: tuple[str, ...]
     """Clips that every finalist is judged on."""
     items: tuple[Item, ...]
-    """All items that are on the sheets."""
     missing: tuple[tuple[str, str], ...]
     """(letter, clip id) of missing explanations; each counts as the lowest rating without being asked about."""
     sheets: tuple[str, ...]

@@ -1,6 +1,5 @@
 """The design of a jury: finalists, chosen clips, and which juror sees what in which order."""
 
-import csv
 import hashlib
 import random
 from collections import Counter
@@ -14,7 +13,9 @@ from bundle_tools.challenge.compare.field import judge, score_field
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Item, Key, Rules, Team
 from bundle_tools.challenge.programs import scoring_input, unpacked, use_scoring_program
+from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.codabench.competition import Phase
+from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
 from score.pipeline import prepare
 from score.read.outcomes import Outcomes
@@ -29,9 +30,7 @@ class Finalist:
 
     name: str
     total: float
-    """Measured explanation score, 0 to 100."""
     band: int
-    """Among the finalists, 1 for the best."""
     rated_sha256: str
     """SHA-256 of its explanations and their submission, by which scoring finds the rating."""
     folder: Path
@@ -45,9 +44,7 @@ class Final:
 
     settings: Settings
     finalists: tuple[Finalist, ...]
-    """In the order given."""
     clips: dict[str, Path]
-    """Video file by clip id."""
 
     @property
     def clip_ids(self) -> tuple[str, ...]:
@@ -89,16 +86,11 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
 
 def _clips(folder: Path) -> dict[str, Path]:
     """Find the video of every clip."""
-    path = folder / "clips.csv"
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            found = {row["clip_id"]: folder / row["file"] for row in csv.DictReader(file)}
-    except (OSError, KeyError, ValueError) as error:
-        raise BundleError(f"{path}: cannot be used ({type(error).__name__}). Run `bundle check`.") from error
-    missing = sorted(clip_id for clip_id, video in found.items() if not video.is_file())
-    if missing:
-        raise BundleError(f"{folder}: no video of {', '.join(missing[:10])}. Run `bundle check`.")
-    return found
+    clips = {clip_id: folder / file for clip_id, file, _ in read_clips(Dataset(folder))}
+    missing = sorted(clip_id for clip_id, video in clips.items() if not video.is_file())
+    if missing or not clips:
+        raise BundleError(f"{folder}: no video of {', '.join(missing[:10]) or 'any clip'}. Run `bundle check`.")
+    return clips
 
 
 LEVELS = 5
@@ -216,9 +208,7 @@ class Design:
     """A jury before its pages are written."""
 
     key: Key
-    """For the organiser."""
     shown: dict[str, ShownItem]
-    """By item id."""
     orders: tuple[tuple[str, ...], ...]
     """Each juror's item ids, in the order shown."""
 

@@ -41,7 +41,6 @@ class JuryFiles:
     """How evenly its clips are spread over labels and groups."""
     sheets: tuple[Path, ...]
     key: Path
-    """For the organiser alone."""
 
 
 def make_jury(

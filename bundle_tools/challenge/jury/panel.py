@@ -32,7 +32,6 @@ class Answers:
     """One juror's file."""
 
     juror: int
-    """From 1."""
     items: dict[str, Answer]
     """By item id, without unanswered items."""
 
@@ -149,14 +148,12 @@ class Juror:
     """One juror, with the results of the control items."""
 
     number: int
-    """From 1, in the order of the sheets."""
     repeat_difference: float
     """Mean absolute difference between two ratings of the same item; NaN without a repeat."""
     boilerplate_gap: float
     """How much lower boilerplate texts were rated than the genuine ones they replace; only reported."""
     rated: int
     cannot_judge: int
-    """Genuine items not judged."""
     reasons: tuple[str, ...]
     """Reasons to leave the juror out; empty for a juror who counts."""
 
@@ -174,7 +171,6 @@ class Panel:
     ratings: Array
     """(jurors, clips, teams, criteria) of genuine items; NaN without a rating, the lowest for missing explanations."""
     missing: NDArray[np.bool_]
-    """(clips, teams) whether the explanation is missing."""
     passed: NDArray[np.bool_]
     """(jurors, clips, teams) whether the juror could not judge the item."""
 

@@ -86,7 +86,6 @@ class Agreement:
 
     criterion: str
     alpha: float
-    """Krippendorff's alpha, ordinal."""
     interval: tuple[float, float]
     """Interval of alpha, over resampled clips."""
 
@@ -96,7 +95,6 @@ class Placed:
     """One finalist."""
 
     letter: str
-    """Its letter on the sheets."""
     name: str
     value: float
     """Mean rating on the scale of the criteria, corrected for each juror's level and spread."""
@@ -106,7 +104,6 @@ class Placed:
     z: float
     """Standardised mean, 0 for the average finalist."""
     band: int
-    """Band by the jury, 1 for the best."""
     preference: float
     """Probability of being preferred to the average finalist, by the Bradley-Terry model."""
     measured_band: int
@@ -125,7 +122,6 @@ class Result:
     placed: tuple[Placed, ...]
     """Best first."""
     agreement: tuple[Agreement, ...]
-    """One per criterion, in their order."""
     extra_juror: tuple[str, ...]
     """Names of finalists between whom an extra juror has to decide."""
 

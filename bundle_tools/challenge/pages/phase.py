@@ -39,9 +39,7 @@ class Phase:
     """As on the command line, e.g. "practice"."""
     draft: Draft
     entry: PhaseKeys
-    """The phase in `competition.yaml`."""
     task: TaskKeys
-    """Its first task in `competition.yaml`."""
     answer: ScoringSettings | None
     """The scoring program's answer about its registry; None if it was not asked."""
 

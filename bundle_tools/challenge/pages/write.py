@@ -54,7 +54,6 @@ class Page:
     """What the template gives now; empty if it cannot be rendered."""
     last_line: str
     problem: str = ""
-    """Why it cannot be rendered."""
 
     @property
     def is_edited(self) -> bool:

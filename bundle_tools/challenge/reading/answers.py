@@ -174,7 +174,6 @@ class Text:
     """A file as text, read once for all searches."""
 
     name: str
-    """Path relative to the data set's root."""
     text: str
     """Its text; for a binary file its printable runs, one per line; for an array its numbers."""
     binary: bool = False

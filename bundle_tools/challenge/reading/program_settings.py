@@ -43,14 +43,12 @@ class Refusal:
     """One problem that a program names."""
 
     code: str
-    """The program's code for its kind."""
     where: str
     """The name of the file, and the key or line."""
     found: str
     expected: str
     fix: str
     severity: str
-    """"error" or "warning"."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,6 @@ class ProgramSettings:
     of_settings: tuple[Refusal, ...] = ()
     """All problems of the settings; if there are any, the other files are not examined."""
     of_data: tuple[Refusal, ...] = ()
-    """All problems of the other files."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,6 @@ class ScoringSettings:
     settings: dict[str, Any]
     """The settings of the reference data as the program reads them, with defaults."""
     constants: dict[str, Any] = field(default_factory=dict)
-    """Constants of the program, by name."""
     problem: str = ""
     """Why there is no answer; empty if there is one."""
 

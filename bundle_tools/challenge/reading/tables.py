@@ -34,7 +34,6 @@ class Labels:
     rows: dict[str, tuple[float, ...]]
     """Clip id -> labels in the order of the targets, in the order of the table; NaN if not a number."""
     sources: dict[str, str]
-    """Clip id -> source id."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,6 @@ class PhaseData:
     """Name in competition.yaml."""
     data: Dataset
     settings: dict[str, Any]
-    """Its `task.yaml`."""
 
     def at(self, name: str) -> str:
         """Return the path of one of its files inside the bundle."""

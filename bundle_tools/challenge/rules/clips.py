@@ -106,14 +106,12 @@ def _targets(settings: dict[str, Any]) -> list[tuple[str, Any, Any]]:
 
 @dataclass(frozen=True)
 class Look:
-    """The result of reading one file."""
+    """The result of reading one file: its header, if it is a video, and why it cannot be decoded, if it cannot."""
 
     video: Video | None
-    """Its header; None if it is not a video."""
     frames: int
     """Frames decoded before the first failure; the number of packets if nothing was decoded."""
     fault: str | None
-    """Why it cannot be decoded; None if it can."""
 
 
 def check_files(

@@ -51,7 +51,6 @@ class Location:
     """One folder, zip or page of the bundle."""
 
     name: str
-    """Name in competition.yaml."""
     audience: Audience
     """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
     data: Dataset
@@ -79,9 +78,7 @@ class Secrets:
     answers: list[Answers]
     """The labels of each task that hides them."""
     keys: set[bytes]
-    """The seal keys of the programs."""
     programs: set[str]
-    """Names of the locations that are programs."""
 
 
 def check_leaks(draft: Draft) -> Iterator[Finding]:
