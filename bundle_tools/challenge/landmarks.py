@@ -1,6 +1,5 @@
 """Scores of simple methods and known submissions: written beside the labels of a phase, and into the pages."""
 
-import csv
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,7 @@ from pathlib import Path
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.programs import use_scoring_program
-from bundle_tools.challenge.reading.tables import read_settings
+from bundle_tools.challenge.reading.tables import read_settings, read_table
 from bundle_tools.codabench.competition import Competition, Phase
 from bundle_tools.codabench.competition import load as load_competition
 from bundle_tools.codabench.keys import load
@@ -52,18 +51,14 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
 
 
 def _numbers(path: Path) -> dict[str, dict[str, float]]:
-    """Read a table by clip; cells that are not numbers are left out."""
-    found: dict[str, dict[str, float]] = {}
+    """Read a table by clip, with at least one row."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                cells = {name: text for name, text in row.items() if name not in ("clip_id", "source_id")}
-                found[row["clip_id"]] = {name: float(text) for name, text in cells.items()}
-    except (OSError, KeyError, TypeError, ValueError) as error:
+        header, first, *rows = read_table(path.read_text("utf-8"))
+        cells = [dict(zip(header, row, strict=True)) for row in (first, *rows)]
+        keys = [name for name in header if name not in ("clip_id", "source_id")]
+        return {row["clip_id"]: {name: float(row[name]) for name in keys} for row in cells}
+    except (OSError, KeyError, ValueError) as error:
         raise BundleError(f"{path}: expected a table with clip_id and one number per target ({error}).") from error
-    if not found:
-        raise BundleError(f"{path}: expected one row per clip; found none.")
-    return found
 
 
 FILE = "landmarks.json"

@@ -16,7 +16,7 @@ from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.cli.options import add_bundle, add_command, add_path, count, positive, workers
 from bundle_tools.cli.own_clips import add_own_clips
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -52,6 +52,14 @@ def _baselines(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _folders(phase: Phase) -> tuple[Path, Path]:
+    """Return the folders of input and reference data."""
+    given, wanted = phase.task.input_data, phase.task.reference_data
+    if given is None or wanted is None or given.is_file() or wanted.is_file():
+        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
+    return given, wanted
+
+
 def add_faces(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     faces = add_command(
@@ -67,9 +75,7 @@ def _faces(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
     folders: dict[str, tuple[Path, Path]] = {}
     for phase in load(root).phases:
-        given, wanted = phase.task.input_data, phase.task.reference_data
-        if given is None or wanted is None or given.is_file() or wanted.is_file():
-            raise BundleError(f"phase {phase.slug}: expected folders as input and reference data; found none.")
+        given, wanted = _folders(phase)
         if (given / FILE).exists() and not arguments.replace:
             raise BundleError(
                 f"{given / FILE} exists already, perhaps corrected by hand. Add --replace to overwrite it."
@@ -106,10 +112,7 @@ def add_key_frames(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _key_frames(arguments: argparse.Namespace) -> int:
-    phase = load(find_root(arguments.bundle)).phase(arguments.phase)
-    given, wanted = phase.task.input_data, phase.task.reference_data
-    if given is None or wanted is None or given.is_file() or wanted.is_file():
-        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
+    given, wanted = _folders(load(find_root(arguments.bundle)).phase(arguments.phase))
     settings = wanted / "task.yaml"
     report = _report(settings)
     if report.get("truth") is not True:
@@ -230,9 +233,7 @@ def _synth(arguments: argparse.Namespace) -> int:
 def _phase(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
     phase = load(root).phase(arguments.phase)
-    given, wanted = phase.task.input_data, phase.task.reference_data
-    if given is None or wanted is None or given.is_file() or wanted.is_file():
-        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
+    given, wanted = _folders(phase)
     if (given / "clips").exists() and not arguments.replace:
         raise BundleError(f"{given / 'clips'} exists already. Add --replace to overwrite its clips and labels.")
     _check_synthetic(phase.slug, given, wanted)
