@@ -219,12 +219,7 @@ def _synth(arguments: argparse.Namespace) -> int:
         raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
     with progress_bar("clips") as progress:
         write_training(
-            out,
-            clips=arguments.clips,
-            seed=arguments.seed,
-            workers=workers(),
-            progress=progress,
-            split=arguments.split,
+            out, clips=arguments.clips, seed=arguments.seed, workers=workers(), progress=progress, split=arguments.split
         )
     say(f"{arguments.clips} clips, labels and transcripts: {out}")
     return 0

@@ -310,12 +310,7 @@ class _Search:
 
     def _look_at_member(self, opened: zipfile.ZipFile, info: zipfile.ZipInfo, archive: Place, key: bytes) -> None:
         holds_more = _is_archive(info.filename)
-        place = Place(
-            archive.path,
-            (*archive.inside, info.filename),
-            size=info.file_size,
-            keys=(*archive.keys, key),
-        )
+        place = Place(archive.path, (*archive.inside, info.filename), size=info.file_size, keys=(*archive.keys, key))
         if not holds_more:
             self._add(place)
             return

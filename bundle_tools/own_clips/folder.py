@@ -120,11 +120,7 @@ def _plain(column: str) -> str:
 
 
 def _completed(
-    description: Description,
-    table: Table,
-    roles: Mapping[str, str],
-    ends: tuple[float, float],
-    problems: Problems,
+    description: Description, table: Table, roles: Mapping[str, str], ends: tuple[float, float], problems: Problems
 ) -> Challenge:
     """Return the challenge with its targets: those it names, else all remaining columns."""
     challenge, found = description.challenge, f"found {', '.join(table.columns)}"
@@ -221,11 +217,7 @@ def _label(cells: Mapping[str, str], target: Target, line: int, table: Table, pr
 
 
 def _groups(
-    path: Path,
-    clips: Iterable[Clip],
-    description: Description,
-    targets: Sequence[Target],
-    problems: Problems,
+    path: Path, clips: Iterable[Clip], description: Description, targets: Sequence[Target], problems: Problems
 ) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
     """Return the groups by clip or source, whichever the table lists, and the attributes."""
     table = _table(path, "--groups", problems)

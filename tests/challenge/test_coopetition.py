@@ -246,8 +246,7 @@ def test_the_same_file_in_two_phases_is_one_work_of_its_team(tmp_path: Path) -> 
 
 def test_a_circle_is_refused(tmp_path: Path) -> None:
     runs = runs_of(
-        tmp_path,
-        {"a": [{"submission": "00000001", "used": "x"}], "b": [{"submission": "00000000", "used": "x"}]},
+        tmp_path, {"a": [{"submission": "00000001", "used": "x"}], "b": [{"submission": "00000000", "used": "x"}]}
     )
     with pytest.raises(BundleError, match="a builds on b builds on a"):
         read_works(runs, {"a": 1.0, "b": 1.0}, {})

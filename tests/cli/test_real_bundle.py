@@ -237,16 +237,14 @@ MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
         ("exchange-differs", lambda bundle: shorten(min((bundle / INPUT / "exchanges").iterdir()))),
     ],
     check_misplaced: [
-        ("causes-misplaced", lambda bundle: shutil.copy(bundle / REFERENCE / "causes.json", bundle / INPUT)),
+        ("causes-misplaced", lambda bundle: shutil.copy(bundle / REFERENCE / "causes.json", bundle / INPUT))
     ],
     check_models: [
         ("solution-model", lambda bundle: (bundle / "solutions/constant/model.py").unlink()),
         ("solution-syntax", edit("solutions/constant/model.py", r"^class", "clas")),
         ("solution-contract", edit("solutions/constant/model.py", r"def explain", "def describe")),
     ],
-    folder_rule: [
-        ("folder-link", lambda bundle: (bundle / "solutions/x").symlink_to(bundle / "pages")),
-    ],
+    folder_rule: [("folder-link", lambda bundle: (bundle / "solutions/x").symlink_to(bundle / "pages"))],
 }
 
 
@@ -269,12 +267,7 @@ def copy(short: Path, tmp_path: Path) -> Path:
     ("rule", "code", "mutate"), [(rule, *mutation) for rule, mutations in MUTATIONS.items() for mutation in mutations]
 )
 def test_every_broken_agreement_is_found(
-    copy: Path,
-    rule: Rule,
-    code: str,
-    mutate: Callable[[Path], object],
-    decoded_once: None,
-    asked_in_a_fork: None,
+    copy: Path, rule: Rule, code: str, mutate: Callable[[Path], object], decoded_once: None, asked_in_a_fork: None
 ) -> None:
     """Each by the rule that is meant; that all rules are asked, and find nothing before, is a test of its own."""
     mutate(copy)

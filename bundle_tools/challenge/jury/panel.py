@@ -177,12 +177,7 @@ class Panel:
     def counting(self) -> "Panel":
         """Keep the jurors who count."""
         kept = [number for number, juror in enumerate(self.jurors) if juror.counts]
-        return Panel(
-            tuple(self.jurors[number] for number in kept),
-            self.ratings[kept],
-            self.missing,
-            self.passed[kept],
-        )
+        return Panel(tuple(self.jurors[number] for number in kept), self.ratings[kept], self.missing, self.passed[kept])
 
 
 def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:

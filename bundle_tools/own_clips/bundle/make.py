@@ -68,10 +68,7 @@ def add_bundle(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(CHECKOUT / name, folder / name)
     (folder / "solutions/constant/means.json").write_text(json.dumps(dict(constants), indent=1) + "\n", "utf-8")
-    facts = _facts(folder, dataset, parts, start) | {
-        "constants": constants,
-        "time_limit_s": options.time_limit_s,
-    }
+    facts = _facts(folder, dataset, parts, start) | {"constants": constants, "time_limit_s": options.time_limit_s}
     texts = templates_in(TEMPLATES)
     for name in texts.list_templates():
         path = folder / name.removesuffix(".j2")

@@ -62,11 +62,7 @@ def answers_of(key: Key, juror: int, rate: Rate) -> dict[str, Any]:
     """All answers of one juror, as a sheet keeps them."""
     names = [criterion.name for criterion in RULES.criteria]
     return {
-        item.item_id: {
-            "ratings": dict(zip(names, rate(juror, item), strict=True)),
-            "remark": "",
-            "cannot_judge": False,
-        }
+        item.item_id: {"ratings": dict(zip(names, rate(juror, item), strict=True)), "remark": "", "cannot_judge": False}
         for item in key.items
     }
 

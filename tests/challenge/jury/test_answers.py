@@ -47,11 +47,7 @@ def pipe(path: Path) -> Path:
     return path
 
 
-LONE = {
-    "format_version": 1,
-    "sha256": "",
-    "payload": '{"sheet": "\ud800", "design": "", "answers": {}}',
-}
+LONE = {"format_version": 1, "sha256": "", "payload": '{"sheet": "\ud800", "design": "", "answers": {}}'}
 BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "edited": (changed_afterwards, "changed after it was saved"),
     "truncated": (cut_off, "cut off"),

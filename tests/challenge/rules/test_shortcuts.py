@@ -202,11 +202,7 @@ def test_a_giveaway_is_named(tiny: Path, feature: str, options: dict[str, object
 
 @pytest.mark.parametrize(
     ("order", "copies", "severity"),
-    [
-        (None, False, "warning"),
-        (None, True, "error"),
-        (RANKS.argsort().tolist(), False, "error"),
-    ],
+    [(None, False, "warning"), (None, True, "error"), (RANKS.argsort().tolist(), False, "error")],
 )
 def test_sizes_may_follow_what_moves_in_filmed_clips_alone(
     tiny: Path, order: list[int] | None, copies: bool, severity: str
