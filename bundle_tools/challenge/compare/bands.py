@@ -55,7 +55,7 @@ def bands(contenders: Sequence[Contender], share: float = ABOVE) -> dict[str, in
 
 
 def places(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
-    """Return each value's place, 1 for the highest; equal values share the better place, and the next one is skipped."""
+    """Return each value's place, 1 for the highest; equal values share the better one, and the next is skipped."""
     return [int(place) for place in _ranks(values, "min")]
 
 
