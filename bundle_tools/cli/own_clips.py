@@ -10,7 +10,6 @@ from bundle_tools.cli.options import add_command, add_path, count, moment, posit
 from bundle_tools.codabench.rules import clock
 from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.bundle.make import add_bundle
 from bundle_tools.own_clips.clips import Stage
 from bundle_tools.own_clips.dataset import look_up_table, off_size, split_by_source
 from bundle_tools.own_clips.description import Description, read_description
@@ -147,6 +146,8 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
         if not arguments.data_only:
+            from bundle_tools.own_clips.bundle.make import add_bundle  # noqa: PLC0415 - imports the scoring program
+
             start = arguments.start or datetime.combine(clock.utc_now().date() + NOTICE, time(12))
             add_bundle(folder, dataset, parts, options, start, constants, workers())
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass as plain_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictFloat, StrictInt
+from pydantic import Field, StrictFloat, StrictInt, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from bundle_tools.errors import BundleError
@@ -172,16 +172,7 @@ def read_key(path: Path) -> Key:
         root: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if root.pop("format_version") != FORMAT_VERSION:
             raise BundleError(f"{path}: expected format_version {FORMAT_VERSION}. Use the release that made it.")
-        return Key(
-            **{
-                **root,
-                "teams": tuple(Team(**entry) for entry in root["teams"]),
-                "clips": tuple(root["clips"]),
-                "items": tuple(Item(**entry) for entry in root["items"]),
-                "missing": tuple((letter, clip_id) for letter, clip_id in root["missing"]),
-                "sheets": tuple(root["sheets"]),
-            }
-        )
+        return TypeAdapter(Key).validate_python(root)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         expected = "the key.json that `bundle jury make` wrote"
         raise BundleError(f"{path}: expected {expected} ({type(error).__name__}: {error!s:.200}).") from error
