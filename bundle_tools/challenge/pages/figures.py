@@ -251,11 +251,6 @@ def _training(phase: Phase) -> dict[str, str]:
     return {"clips": number(len(labels.rows)), "people": number(len({*labels.sources.values()}))}
 
 
-def _attributes(phase: Phase) -> list[str]:
-    name = phase.scoring("groups")
-    return read_table(phase.data("reference_data").text(name))[0][1:] if name else []
-
-
 FIGURES: dict[str, Callable[[Phase], Any]] = {
     "title": lambda phase: phase.entry.name,
     "is_open": lambda phase: phase.is_open,
@@ -267,7 +262,9 @@ FIGURES: dict[str, Callable[[Phase], Any]] = {
     "untried": lambda phase: [
         cue for cue in phase.setting("explanation", "evidence", "cues") if cue not in (*TRIED, *TRIED_WITH_FACES)
     ],
-    "attributes": _attributes,
+    "attributes": lambda phase: (
+        read_table(phase.data("reference_data").text(name))[0][1:] if (name := phase.scoring("groups")) else []
+    ),
     "training": _training,
     "columns": _columns,
     "titles": lambda phase: {column["key"]: column["title"] for column in phase.scored.columns},

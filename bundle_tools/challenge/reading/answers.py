@@ -110,7 +110,10 @@ class Answers:
 def hidden_answers(draft: Draft) -> list[Answers]:
     """Read the labels of all tasks that keep them secret; tables that cannot be read are left out."""
     tables: dict[tuple[str, str], Answers] = {}
-    shared = _open_ids(draft)
+    # If every set counts from 1, hidden clips have the same ids as those with open labels.
+    sets = [reference for reference in opened(draft, "reference_data").values() if is_public(reference)]
+    sets += opened(draft, "public_data").values()
+    shared = frozenset(clip for data in sets for clip in read_labels(data).rows)
     for task in draft.keys.tasks:
         reference, inputs = find(draft, task.reference_data), find(draft, task.input_data)
         if reference is None or is_public(reference):
@@ -136,13 +139,6 @@ def _starts(inputs: Dataset) -> dict[str, str]:
     listed = (*read_copies(inputs), *read_clips(inputs))
     clips = [(clip, file) for clip, file, _ in listed if file in names and inputs.size(file) <= LARGEST_FILE]
     return {File(file, inputs.read(file)).start_of_clip: clip for clip, file in clips}
-
-
-def _open_ids(draft: Draft) -> frozenset[str]:
-    """Return the ids of clips with open labels: if every set counts from 1, hidden clips have the same ids."""
-    sets = [reference for reference in opened(draft, "reference_data").values() if is_public(reference)]
-    sets += opened(draft, "public_data").values()
-    return frozenset(clip for data in sets for clip in read_labels(data).rows)
 
 
 def is_public(reference: Dataset) -> bool:
