@@ -6,9 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
-from bundle_tools.errors import BundleError
-from bundle_tools.whole import replaced
+from bundle_tools.challenge.programs import use_own_program
 
 _PARTS = Path(__file__).with_name("page_parts")
 
@@ -22,7 +20,7 @@ def render(templates: Path, name: str, **content: object) -> str:
     `name`: name of the template without its ending; `NAME.css` and `NAME.js` are optional. `content`: what the template
     may show; texts are escaped.
     """
-    use_own_scoring_program()
+    use_own_program("scoring_program")
     from score.report.look import look_of  # noqa: PLC0415 - `score` may be another bundle's, loaded before
     from score.report.write import environment  # noqa: PLC0415
 
@@ -40,19 +38,6 @@ def as_script(content: dict[str, Any]) -> Markup:
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)  # noqa: S704 - no letter of HTML is left
-
-
-def write_page(path: Path, text: str) -> None:
-    r"""Write a page atomically into a folder with untrusted files: the old one or the whole new one. Follow no link.
-
-    Lone surrogates, which JSON can contain but UTF-8 cannot, are escaped: ``\ud800``.
-
-    Raises BundleError if something other than a file is at the path.
-    """
-    if (path.exists() and not path.is_file()) or path.parent.resolve() == Path("/dev"):  # never replace a device
-        raise BundleError(f"{path}: expected a file, or none yet. Name another place.")
-    with replaced(path) as draft, draft.open("xb") as stream:  # "x" follows no link
-        stream.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _text(path: Path) -> str:

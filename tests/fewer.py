@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from bundle_tools.challenge.fingerprint import fingerprint
+from bundle_tools.challenge.reading.tables import fingerprint
 from bundle_tools.codabench.rules.dataset import Dataset
 from runs import cut, first_clips, read_rows, write_rows
 

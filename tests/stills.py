@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bundle_tools.cli.data import data
+from bundle_tools.cli import data
 from bundle_tools.synthetic.clip import FPS
 from bundle_tools.synthetic.scene import Scene
 

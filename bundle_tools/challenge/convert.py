@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.programs import use_own_program
 from bundle_tools.errors import BundleError
 
-use_own_ingestion_program()
+use_own_program("ingestion_program")
 # The readers of the ingestion program run no code from a file.
 from ingest.data import CLIP_ID  # noqa: E402
 from ingest.media.jpeg import encode_jpeg  # noqa: E402

@@ -52,7 +52,8 @@ def read_works(
     works = []
     for run in runs:
         credits: dict[str, Credit] = {}
-        for entry in _entries(facts[run.name]):
+        given = facts[run.name].get("credits")
+        for entry in (entry for entry in (given if isinstance(given, list) else ()) if isinstance(entry, dict)):
             source = _source(entry, hashes, team_of, totals, run.name, remarks)
             if source is None:
                 continue
@@ -101,11 +102,6 @@ def read_teams(path: Path) -> dict[str, str]:
     return teams
 
 
-def _entries(facts: dict[str, Any]) -> list[dict[str, Any]]:
-    given = facts.get("credits")
-    return [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
-
-
 def _source(
     entry: dict[str, Any],
     hashes: Mapping[str, str],
@@ -137,10 +133,8 @@ class Use:
     """One credit, with what it is worth."""
 
     user: str
-    """The submission that builds on the source."""
     source: str
     used: str
-    """What was used."""
     points: float
     """What the source receives through it, in points of the explanation score, >= 0."""
     gain: float | None
@@ -157,7 +151,6 @@ class Useful:
     team: str
     """Its team; empty for a repository."""
     points: float
-    """Points received, >= 0."""
     users: int
     total: float | None
     """Its own explanation score; None for a repository and for work of another phase."""

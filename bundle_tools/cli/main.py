@@ -49,17 +49,15 @@ and all options; `bundle --version` prints the version.
 
 
 COMMANDS = {
-    "build": "build",
-    "check": "check",
-    "pages": "pages",
-    "data": "data.data",
-    "server": "server",
-    **{
-        name: f"runs.{name}"
-        for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury", "evaluate")
-    },
+    **{name: f"bundle.add_{name}" for name in ("build", "check", "pages")},
+    "data": "data.add",
+    "server": "server.add",
+    **{name: f"run.add_{name}" for name in ("run", "submission")},
+    **{name: f"results.add_{name}" for name in ("report", "compare", "coopetition", "convert")},
+    "jury": "jury.add",
+    "evaluate": "evaluate.add",
 }
-"""Name of a command -> its module. Only the requested command's module is imported."""
+"""Name of a command -> the function that adds it. Only the requested command's module is imported."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -109,9 +107,10 @@ def _parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     parser.add_argument("--version", nargs=0, action=_Version, help=argparse.SUPPRESS)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for name, module in COMMANDS.items():
+    for name, place in COMMANDS.items():
         if name == command:
-            importlib.import_module(f"bundle_tools.cli.{module}").add(commands)
+            module, _, function = place.rpartition(".")
+            getattr(importlib.import_module(f"bundle_tools.cli.{module}"), function)(commands)
         else:
             commands.add_parser(name)
     return parser

@@ -30,11 +30,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    does: str,
-    example: str,
-    more: str = "",
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, does: str, example: str, more: str = ""
 ) -> argparse.ArgumentParser:
     """Add a command.
 

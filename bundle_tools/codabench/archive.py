@@ -6,8 +6,8 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
+from bundle_tools.atomic import replaced
 from bundle_tools.errors import BundleError
-from bundle_tools.whole import replaced
 
 Entry = tuple[str, Path | bytes]
 """Name in a zip, and content."""

@@ -3,9 +3,8 @@
 `sources/` reads an organiser's files into a `Dataset`; everything else is independent of the source.
 """
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
+from bundle_tools.challenge.programs import use_own_program
 
 # The modules of this package import from both programs.
-use_own_ingestion_program()
-use_own_scoring_program()
+use_own_program("ingestion_program")
+use_own_program("scoring_program")

@@ -29,7 +29,6 @@ class Clip:
     labels: tuple[float, ...]
     """One value per target, in the order of the challenge's targets."""
     transcript: str = ""
-    """The transcript; empty if unknown."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """Group by attribute, for measuring fairness; unknown attributes are missing."""
 
@@ -42,7 +41,6 @@ class Dataset:
     """Short name, for `data_version`: lower-case letters, digits and hyphens."""
     challenge: Challenge
     clips: tuple[Clip, ...]
-    """Every clip once."""
     attributes: tuple[str, ...] = ()
     """Names of the group attributes, in the order of their columns."""
     has_sources: bool = True

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bundle_tools.phase_data.texts import templates_in
+from bundle_tools.phase_data.files import templates_in
 
 VOCABULARY = (
     "smile", "gaze", "motion", "posture", "lighting", "framing",
@@ -27,9 +27,7 @@ class Target:
     title: str
     """Display name, at most 24 characters."""
     minimum: float
-    """Lower end of the range."""
     maximum: float
-    """Upper end of the range, > minimum."""
     column: str = ""
     """Column name in the source of the labels, if different."""
     high: str = ""
@@ -66,7 +64,6 @@ class Phase:
 
     task: str
     version: str
-    """Its `data_version`."""
     is_open: bool
     """Whether participants may see single clips, labels and their model's output."""
 

@@ -14,8 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.key_frames import write_key_frames
-from bundle_tools.phase_data.tables import by_clip, write_table, write_transcripts
+from bundle_tools.phase_data.files import by_clip, write_key_frames, write_table, write_transcripts
 from bundle_tools.synthetic.causes import as_entry, contributions
 from bundle_tools.synthetic.clip import COLUMNS, DURATION_S, ROWS, encode, occupied, render, script_of
 from bundle_tools.synthetic.dataset import (

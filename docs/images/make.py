@@ -208,10 +208,7 @@ def _take_jury() -> None:
             tab = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
             tab.goto((jury / "sheet-1.html").as_uri())
             tab.click("#begin")
-            while not tab.is_visible("#imagine"):  # look for an item with every kind of question
-                for press in ("x", "Enter"):
-                    tab.keyboard.press(press)
-            for press in "143":
+            for press in "43":
                 tab.keyboard.press(press)
             tab.evaluate("document.getElementById('video').controls = false")
             tab.screenshot(path=SHEET_PICTURE, quality=45)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.programs import use_own_program
 
 FOLDER = Path(__file__).resolve().parent / "overview"
 INPUT_DATA = FOLDER.parents[2] / "input_data" / "practice"
@@ -71,7 +71,7 @@ def _card(run: Path, before: Frame, after: Frame) -> str:
 
 def _frames() -> tuple[Frame, Frame]:
     """Give one frame of the clip, RGB, and the same with the part exchanged."""
-    use_own_ingestion_program()
+    use_own_program("ingestion_program")
     from ingest.data import read_exchanges  # noqa: PLC0415 - the program is known now
     from ingest.media.altered.mixing import Mixer  # noqa: PLC0415 - as above
 

@@ -10,9 +10,9 @@ import yaml
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 
-from bundle_tools.challenge.baselines.page import table
-from bundle_tools.challenge.baselines.predictors import ceiling_of_people, from_causes, look_up, metadata_only
-from bundle_tools.challenge.fingerprint import fingerprint
+from bundle_tools.challenge.baselines import ceiling_of_people, from_causes, look_up, metadata_only
+from bundle_tools.challenge.pages.figures import table
+from bundle_tools.challenge.reading.tables import fingerprint
 from bundle_tools.challenge.rules.reference import check_landmarks
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
@@ -38,7 +38,13 @@ leaderboards:
       - {index: 2, key: text, title: Text, precision: 4}
 """
 TEMPLATE = "# Evaluation\n\n{{ landmarks }}\n\nMore.\n"
-INPUTS = {"seed": 1, "clips": "clips.csv", "limits": {"time_limit_s": 600}, "probes": {"edits": 3}}
+INPUTS = {
+    "seed": 1,
+    "clips": "clips.csv",
+    "limits": {"time_limit_s": 600},
+    "probes": {"edits": 3},
+    "exchanges": "exchanges.json",
+}
 
 
 def people(seed: int, alike: float, n: int = 200, clips: int = 2) -> tuple[Array, NDArray[np.int64]]:
@@ -129,6 +135,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "scoring_program").symlink_to(program)
     (root / "given").mkdir()
     (root / "given" / "task.yaml").write_text(yaml.safe_dump(INPUTS))
+    (root / "given" / "exchanges.json").write_text('{"clips": {}, "sha256": "aaaa"}')
     lines = [f"{clip},clips/{clip}.mp4,{'0' * 64}" for clip in case.clip_ids]
     (root / "given" / "clips.csv").write_text("\n".join(["clip_id,file,sha256", *lines]))
     for name in ("reader-practice", "flat"):
@@ -209,6 +216,7 @@ def test_current_landmarks_are_silent(copy: Path) -> None:
     ("file", "old", "new", "stale"),
     [
         ("given/clips.csv", "0" * 64, "1" * 64, True),
+        ("given/exchanges.json", "aaaa", "bbbb", True),
         ("given/task.yaml", "edits: 3", "edits: 2", True),
         ("given/task.yaml", "600", "300", False),
         ("reference/labels.csv", "\n", "\r\n", False),

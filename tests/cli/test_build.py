@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.build import training
-from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge import build as building
+from bundle_tools.challenge.build import entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.cli.main import main
@@ -204,14 +204,6 @@ def test_both_programs_get_one_secret_key_that_is_kept(tiny: Path) -> None:
     assert build(tiny)[0] == 1
 
 
-def test_another_checkout_has_another_key(tiny: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    write_files(other, {str(path.relative_to(tiny)): path.read_bytes() for path in tiny.rglob("*") if path.is_file()})
-    build(tiny)
-    build(other)
-    assert (tiny / "private" / "seal.key").read_bytes() != (other / "private" / "seal.key").read_bytes()
-
-
 def test_the_image_and_the_training_set_are_those_asked_for(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     swap(tiny / "competition.yaml", "execution_time_limit: 600", "public_data: public_data/")
     write_files(tiny, {"public_data/small.txt": "x", "public_data/croissant.json": "{}"})
@@ -239,7 +231,7 @@ def test_a_sample_of_drawn_clips_gives_way_to_a_set_that_is_drawn_once(
         drawn.append(clips)
         write_files(out, {"labels.csv": "clip_id\ndrawn\n", "clips/a.mp4": "x"})
 
-    monkeypatch.setattr(training, "write_training", draw)
+    monkeypatch.setattr(building, "write_training", draw)
     for version, options, labels, times in (
         ("filmed-1", (), b"clip_id\nsample\n", 0),
         ("synthetic-1", ("--no-training",), b"clip_id\nsample\n", 0),

@@ -1,10 +1,11 @@
-"""What a person sees: progress in one place on a terminal, files named from where one stands."""
+"""What a person sees: progress in one place on a terminal, files named from where one stands, and whole files."""
 
 import io
 from pathlib import Path
 
 import pytest
 
+from bundle_tools.atomic import replaced
 from bundle_tools.console import ONE_UP, Screen, say
 
 LINES = (
@@ -50,3 +51,14 @@ def test_files_below_the_current_folder_are_named_from_there(
     monkeypatch.chdir("/")
     say("see /etc//hosts")
     assert capsys.readouterr().out == "see /etc//hosts\n"
+
+
+def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with replaced(path) as unfinished:
+        unfinished.write_text("whole")
+    with pytest.raises(KeyboardInterrupt), replaced(path) as unfinished:
+        unfinished.write_text("ha")
+        raise KeyboardInterrupt
+    assert path.read_text() == "whole"
+    assert list(tmp_path.iterdir()) == [path]

@@ -49,7 +49,7 @@ def test_commands_start_without_the_programs() -> None:
     """Which of several scoring programs is loaded is decided later, by the bundle that is asked for."""
     code = (
         "import sys; from bundle_tools.cli.main import COMMANDS, _parser\n"
-        "for name in set(COMMANDS) - {'data', 'evaluate', 'shard'}: _parser(name)\n"
+        "for name in COMMANDS: _parser(name)\n"
         "print('score' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -20,8 +20,8 @@ import psutil
 import pytest
 
 from bundle_tools import evaluation as module
+from bundle_tools.cli import evaluate as command
 from bundle_tools.cli.main import main
-from bundle_tools.cli.runs import evaluate as command
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from bundle_tools.evaluation import Evaluation, Lost, answers_of, key_of

@@ -85,7 +85,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(executors, "LOST_S", 1.0)
-    monkeypatch.setattr("bundle_tools.cli.runs.evaluate.TOLD_EVERY_S", 0.5)
+    monkeypatch.setattr("bundle_tools.cli.evaluate.TOLD_EVERY_S", 0.5)
     monkeypatch.chdir(ROOT)
     return jobs
 

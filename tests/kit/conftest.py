@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.build.contents import downloads, entries
+from bundle_tools.challenge.build import downloads, entries
 from bundle_tools.codabench.archive import zip_folders
 from tests import ROOT
 from tests.fewer import keep_clips

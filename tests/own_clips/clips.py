@@ -1,6 +1,7 @@
 """Small clips and archives of them, made by the tests."""
 
 import io
+import struct
 import zipfile
 from collections.abc import Mapping
 from functools import lru_cache
@@ -74,3 +75,10 @@ def sound(content: bytes) -> bytes:
     """Return all samples of a clip."""
     with av.open(io.BytesIO(content), "r") as container:
         return b"".join(frame.to_ndarray().tobytes() for frame in container.decode(audio=0))
+
+
+def rotated(content: bytes) -> bytes:
+    """Turn the picture track by a quarter: the matrix of its header (ISO/IEC 14496-12, 8.3.2)."""
+    data = bytearray(content)
+    struct.pack_into(">9i", data, data.index(b"tkhd") + 44, 0, 1 << 16, 0, -1 << 16, 0, 0, 64 << 16, 0, 1 << 30)
+    return bytes(data)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from bundle_tools.errors import BundleError
-from bundle_tools.phase_data.entering import enter
+from bundle_tools.phase_data.files import enter
 from tests import ROOT
 
 TEXT = """\

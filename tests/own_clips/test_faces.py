@@ -10,9 +10,7 @@ import yaml
 from PIL import Image
 
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.faces.find import FoundFace, around, find_faces
-from bundle_tools.own_clips.faces.page import faces_page
-from bundle_tools.own_clips.faces.write import write_faces
+from bundle_tools.own_clips.faces import FoundFace, around, faces_page, find_faces, write_faces
 from tests.ingestion.media.test_footage import footage  # noqa: F401 - a fixture
 
 from .clips import make_clip

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.own_clips.files import Place, Table, read, read_table, scan
-from bundle_tools.own_clips.problems import Problems
+from bundle_tools.own_clips.files import Place, Problems, Table, read, read_table, scan
 
 from .clips import make_zip
 

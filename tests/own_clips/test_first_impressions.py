@@ -12,8 +12,8 @@ from bundle_tools.challenge.check import check
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.problems import Problems
-from bundle_tools.own_clips.sources.first_impressions import FoundSet, read_first_impressions
+from bundle_tools.own_clips.files import Problems
+from bundle_tools.own_clips.first_impressions import FoundSet, read_first_impressions
 from tests import ROOT
 
 from .clips import METADATA, make_clip, make_zip

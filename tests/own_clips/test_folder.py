@@ -12,15 +12,15 @@ import pytest
 import yaml
 
 from bundle_tools.challenge.check import check
-from bundle_tools.cli.data import own_clips
+from bundle_tools.cli import own_clips
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.bundle import make as make_bundle
 from bundle_tools.own_clips.bundle.make import EXAMPLE, SOLUTION
 from bundle_tools.own_clips.dataset import Dataset
-from bundle_tools.own_clips.problems import Problems
-from bundle_tools.own_clips.sources.challenge import Description, read_description
-from bundle_tools.own_clips.sources.folder import Sources, read_folder
+from bundle_tools.own_clips.description import Description, read_description
+from bundle_tools.own_clips.files import Problems
+from bundle_tools.own_clips.folder import Sources, read_folder
 from tests import ROOT, warm
 
 from .clips import make_clip
@@ -330,29 +330,13 @@ def test_capitals_of_file_names_do_not_matter(tmp_path: Path) -> None:
         ("title: Warmth,", "title: A title that is far too long,", "expected a text of 1 to 24 characters"),
         ("column: Rating (1-7)", "column: Score", "targets without a column (1): Score"),
         ("columns: {source: Who}", "columns: {source: Person}", "named columns that do not exist (1): Person"),
-        (
-            "columns: {source: Who}",
-            "columns: {speaker: Who}",
-            "columns.speaker: found an unknown key",
-        ),
+        ("columns: {source: Who}", "columns: {speaker: Who}", "columns.speaker: found an unknown key"),
         ("ignore: [Remark]", "main_target: cold", "main_target: found 'cold'; expected one of warmth"),
-        (
-            "ignore: [Remark]",
-            "group: {name: all, title: All, targets: [cold]}",
-            "group.targets: found 'cold'",
-        ),
+        ("ignore: [Remark]", "group: {name: all, title: All, targets: [cold]}", "group.targets: found 'cold'"),
         ("vocabulary: [lighting, hat]", "vocabulary: lighting", "vocabulary: found 'lighting'; expected a list"),
         ("vocabulary: [lighting, hat]", "vocabulary: [Lighting!, hat]", "lower-case letters, digits and underscores"),
-        (
-            "vocabulary:",
-            "vocabularies: [a]\nvocabulary:",
-            "vocabularies: found an unknown key",
-        ),
-        (
-            "aliases: {hat:",
-            "aliases: {cap:",
-            "aliases.cap: found not a cue of the vocabulary",
-        ),
+        ("vocabulary:", "vocabularies: [a]\nvocabulary:", "vocabularies: found an unknown key"),
+        ("aliases: {hat:", "aliases: {cap:", "aliases.cap: found not a cue of the vocabulary"),
         ("[lighting, hat]", "[lighting, hat, hat]", "vocabulary: found a duplicate entry"),
         (CHALLENGE, "- a list", "challenge.yaml: found ['a list']; expected a mapping"),
         (CHALLENGE, "a: [", "expected a YAML file in UTF-8"),

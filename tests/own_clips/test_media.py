@@ -9,19 +9,12 @@ import av
 import pytest
 
 from bundle_tools.challenge.reading.video import describe
-from bundle_tools.own_clips.writing.media import Unusable, clean
+from bundle_tools.media import Unusable, clean
 from tests.ingestion.clips import Format, write_clip
 
-from .clips import METADATA, frames, make_clip, sound
+from .clips import METADATA, frames, make_clip, rotated, sound
 
 TIMES_MS = (0, 40, 80, 400, 440, 1000, 1033, 1066, 1900, 2000)
-
-
-def rotated(content: bytes) -> bytes:
-    """Turn the picture track by a quarter: the matrix of its header (ISO/IEC 14496-12, 8.3.2)."""
-    data = bytearray(content)
-    struct.pack_into(">9i", data, data.index(b"tkhd") + 44, 0, 1 << 16, 0, -1 << 16, 0, 0, 64 << 16, 0, 1 << 30)
-    return bytes(data)
 
 
 def cut_in_front(content: bytes) -> bytes:

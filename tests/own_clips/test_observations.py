@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from bundle_tools.cli.main import main
-from bundle_tools.own_clips.sources.mm_ocean import Point, cited, within
+from bundle_tools.own_clips.observations import Point, cited, within
 from score.read.known import read_observations
 
 from .clips import make_zip

@@ -12,12 +12,10 @@ import yaml
 
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.clips import Named, Stage, batches
 from bundle_tools.own_clips.dataset import Clip, Dataset, Part, split_by_source
 from bundle_tools.own_clips.files import Place
-from bundle_tools.own_clips.writing.clips import batches
-from bundle_tools.own_clips.writing.data import Options, Written, write
-from bundle_tools.own_clips.writing.names import Named
-from bundle_tools.own_clips.writing.stage import Stage
+from bundle_tools.own_clips.writing import Options, Written, write
 
 from .clips import make_clip
 from .sets import make_set, rows

@@ -9,8 +9,8 @@ import yaml
 
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.problems import Problems
-from bundle_tools.own_clips.sources.challenge import read_description
+from bundle_tools.own_clips.description import read_description
+from bundle_tools.own_clips.files import Problems
 from tests import ROOT
 from tests.fewer import copy_with
 from tests.guides import fork_programs, run_script, shell_blocks

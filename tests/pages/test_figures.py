@@ -2,12 +2,12 @@
 
 import pytest
 
-from bundle_tools.challenge.enough_clips import points_apart
+from bundle_tools.challenge.enough import points_apart
 from bundle_tools.challenge.pages.figures import figures, number
 from bundle_tools.challenge.pages.phase import phases_of
 from bundle_tools.challenge.pages.write import open_bundle, pages_of
 from bundle_tools.challenge.rules.phases import EXAMPLE_CALL_S
-from bundle_tools.phase_data.texts import templates_in
+from bundle_tools.phase_data.files import templates_in
 from tests import ROOT
 
 GUIDES = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.cli.data.data import SPLITS as OFFERED
+from bundle_tools.cli.data import SPLITS as OFFERED
 from bundle_tools.synthetic.causes import SPLITS, draw_set
 from bundle_tools.synthetic.person import (
     CAUSAL,

@@ -20,7 +20,6 @@ class Contender:
     """One run with its total, on all clips and on each resample."""
 
     name: str
-    """Unique name in the table."""
     total: float
     """The explanation score, 0 to 100."""
     draws: NDArray[np.float64]
@@ -56,27 +55,19 @@ def bands(contenders: Sequence[Contender], share: float = ABOVE) -> dict[str, in
 
 
 def places(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
-    """Return each value's place, 1 for the highest; equal values share the better place, and the next place is skipped.
-
-    Examples
-    --------
-    >>> places([0.2, 0.5, 0.5, 0.1])
-    [3, 1, 1, 4]
-    """
-    found = np.asarray(values, dtype=float)
-    return [int((found > value).sum()) + 1 for value in found]
+    """Return each value's place, 1 for the highest; equal values share the better one, and the next is skipped."""
+    return [int(place) for place in _ranks(values, "min")]
 
 
 def middle_ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each value's rank, 1 for the highest; equal values share the middle of their ranks.
+    """Return each value's rank, 1 for the highest; equal values share the middle of their ranks."""
+    return _ranks(values, "average")
 
-    Examples
-    --------
-    >>> middle_ranks([0.2, 0.5, 0.5, 0.1]).tolist()
-    [3.0, 1.5, 1.5, 4.0]
-    """
-    found = np.asarray(values, dtype=float)
-    return np.array([(found > value).sum() + ((found == value).sum() + 1) / 2 for value in found])
+
+def _ranks(values: Sequence[float] | NDArray[np.float64], method: str) -> NDArray[np.float64]:
+    from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
+
+    return np.asarray(rankdata(-np.asarray(values, dtype=float), method=method), dtype=float)
 
 
 def mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,9 +9,19 @@ from typing import Any
 import numpy as np
 
 from bundle_tools.challenge.compare.bands import ABOVE
-from bundle_tools.challenge.compare.field import TOTAL, Entry, Field
-from bundle_tools.challenge.compare.judgement import DIAGNOSTIC, LEVEL, difference, errors, held_up, widest
-from bundle_tools.challenge.compare.table import MOST_PAIRED, Row
+from bundle_tools.challenge.compare.field import (
+    DIAGNOSTIC,
+    LEVEL,
+    MOST_PAIRED,
+    TOTAL,
+    Entry,
+    Field,
+    Row,
+    difference,
+    errors,
+    held_up,
+    widest,
+)
 from score import __version__
 from score.axes.effects import evaluated_targets
 from score.columns import Column, columns, spread_decimals, total_column

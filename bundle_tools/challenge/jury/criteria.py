@@ -8,7 +8,7 @@ from dataclasses import dataclass as plain_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictFloat, StrictInt
+from pydantic import Field, StrictFloat, StrictInt, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from bundle_tools.errors import BundleError
@@ -23,13 +23,11 @@ class Criterion(Section):
     """One of the ratings."""
 
     name: Name
-    """Key in files."""
     title: Name
     question: _Text
     weight: Annotated[StrictFloat, Field(gt=0)]
     """Weight in the mean; the sum is 1."""
     anchors: dict[StrictInt, _Text]
-    """Meanings of some values."""
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -56,18 +54,13 @@ class Rules(Section):
 
     format_version: Literal[2]
     scale: tuple[StrictInt, StrictInt]
-    """Lowest and highest rating."""
     criteria: Entries[Criterion]
-    """In the order asked."""
     controls: Controls
     boilerplate_texts: Entries[_Text]
     exclusion: Exclusion
     least_jurors: Annotated[StrictInt, Field(ge=1)]
-    """Fewest counting jurors for a result."""
     resamples: Annotated[StrictInt, Field(ge=1)]
-    """Bootstrap resamples."""
     level: Annotated[StrictFloat, Field(gt=0, lt=1)]
-    """Coverage of intervals."""
     seed: StrictInt
     sha256: str = ""
     """Hash of the file, fixed before the first sheet; not a key."""
@@ -105,7 +98,7 @@ def read_rules(path: Path = DEFAULT) -> Rules:
         raise BundleError(f"{path}: {'. '.join(wrong)}. Start from {DEFAULT}.") from None
 
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @plain_dataclass(frozen=True)
@@ -113,9 +106,7 @@ class Team:
     """One finalist."""
 
     letter: str
-    """Its name in anonymous files."""
     name: str
-    """The run's name."""
     rated_sha256: str
     """SHA-256 of the rated explanations and their submission."""
     total: float
@@ -136,8 +127,6 @@ class Item:
     letter: str
     of: str
     """The genuine item that is repeated, or whose text was replaced; empty for a genuine item."""
-    effect: str
-    """Change of the main score without the question's cue: `higher`, `same`, `lower`; empty if not asked."""
 
 
 @plain_dataclass(frozen=True)
@@ -146,15 +135,11 @@ class Key:
 
     phase: str
     main_target: str
-    """Target on which the explanations are judged."""
     rules_sha256: str
-    """Hash of the rules when the sheets were made."""
     teams: tuple[Team, ...]
-    """By letter."""
     clips: tuple[str, ...]
     """Clips that every finalist is judged on."""
     items: tuple[Item, ...]
-    """All items that are on the sheets."""
     missing: tuple[tuple[str, str], ...]
     """(letter, clip id) of missing explanations; each counts as the lowest rating without being asked about."""
     sheets: tuple[str, ...]
@@ -187,16 +172,7 @@ def read_key(path: Path) -> Key:
         root: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if root.pop("format_version") != FORMAT_VERSION:
             raise BundleError(f"{path}: expected format_version {FORMAT_VERSION}. Use the release that made it.")
-        return Key(
-            **{
-                **root,
-                "teams": tuple(Team(**entry) for entry in root["teams"]),
-                "clips": tuple(root["clips"]),
-                "items": tuple(Item(**entry) for entry in root["items"]),
-                "missing": tuple((letter, clip_id) for letter, clip_id in root["missing"]),
-                "sheets": tuple(root["sheets"]),
-            }
-        )
+        return TypeAdapter(Key).validate_python(root)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         expected = "the key.json that `bundle jury make` wrote"
         raise BundleError(f"{path}: expected {expected} ({type(error).__name__}: {error!s:.200}).") from error

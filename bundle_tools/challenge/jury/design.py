@@ -1,6 +1,5 @@
 """The design of a jury: finalists, chosen clips, and which juror sees what in which order."""
 
-import csv
 import hashlib
 import random
 from collections import Counter
@@ -9,21 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bundle_tools.challenge.compare.field import score_field
-from bundle_tools.challenge.compare.judgement import judge
+from bundle_tools.challenge.compare.field import judge, score_field
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Item, Key, Rules, Team
-from bundle_tools.challenge.scoring_program import scoring_input, unpacked, use_scoring_program
+from bundle_tools.challenge.programs import scoring_input, unpacked, use_scoring_program
+from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.codabench.competition import Phase
+from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
-from score.axes.effects import measure_effects
 from score.pipeline import prepare
 from score.read.outcomes import Outcomes
 from score.settings import Settings
-from score.text import parse_claims
-from score.text.reading import vocabulary_of
 
 RESAMPLES = 1000
 
@@ -34,9 +30,7 @@ class Finalist:
 
     name: str
     total: float
-    """Measured explanation score, 0 to 100."""
     band: int
-    """Among the finalists, 1 for the best."""
     rated_sha256: str
     """SHA-256 of its explanations and their submission, by which scoring finds the rating."""
     folder: Path
@@ -50,9 +44,7 @@ class Final:
 
     settings: Settings
     finalists: tuple[Finalist, ...]
-    """In the order given."""
     clips: dict[str, Path]
-    """Video file by clip id."""
 
     @property
     def clip_ids(self) -> tuple[str, ...]:
@@ -94,16 +86,11 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
 
 def _clips(folder: Path) -> dict[str, Path]:
     """Find the video of every clip."""
-    path = folder / "clips.csv"
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            found = {row["clip_id"]: folder / row["file"] for row in csv.DictReader(file)}
-    except (OSError, KeyError, ValueError) as error:
-        raise BundleError(f"{path}: cannot be used ({type(error).__name__}). Run `bundle check`.") from error
-    missing = sorted(clip_id for clip_id, video in found.items() if not video.is_file())
-    if missing:
-        raise BundleError(f"{folder}: no video of {', '.join(missing[:10])}. Run `bundle check`.")
-    return found
+    clips = {clip_id: folder / file for clip_id, file, _ in read_clips(Dataset(folder))}
+    missing = sorted(clip_id for clip_id, video in clips.items() if not video.is_file())
+    if missing or not clips:
+        raise BundleError(f"{folder}: no video of {', '.join(missing[:10]) or 'any clip'}. Run `bundle check`.")
+    return clips
 
 
 LEVELS = 5
@@ -214,8 +201,6 @@ class ShownItem:
     """Index of the finalist, and path of the picture in its results."""
     values: tuple[float, ...]
     """Predictions in the order of the targets."""
-    cue: str
-    """The cue of the question; empty if there is none."""
 
 
 @dataclass(frozen=True)
@@ -223,9 +208,7 @@ class Design:
     """A jury before its pages are written."""
 
     key: Key
-    """For the organiser."""
     shown: dict[str, ShownItem]
-    """By item id."""
     orders: tuple[tuple[str, ...], ...]
     """Each juror's item ids, in the order shown."""
 
@@ -249,11 +232,10 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
     drawn = luck.sample(genuine, min(rules.controls.boilerplate, len(genuine)))
     texts = rules.boilerplate_texts
     boilerplate = [
-        replace(_control("boilerplate", own, seed, effect=""), text=texts[number % len(texts)], cue="")
-        for number, own in enumerate(drawn)
+        replace(_control("boilerplate", own, seed), text=texts[number % len(texts)]) for number, own in enumerate(drawn)
     ]
     drawn = luck.sample(genuine, min(round(rules.controls.repeats * len(genuine)), len(genuine)))
-    repeats = [_control("repeat", own, seed, effect=own.item.effect) for own in drawn]
+    repeats = [_control("repeat", own, seed) for own in drawn]
     items = [*genuine, *boilerplate, *repeats]
     finalists = [final.finalists[number] for number in order]
     key = Key(
@@ -286,33 +268,15 @@ def _genuine(final: Final, order: Sequence[int], seed: str, clip_id: str, team: 
     place = final.clip_ids.index(clip_id)
     explanation = finalist.outcomes.explanations[place]
     values = tuple(float(value) for value in finalist.outcomes.prediction[place])
-    cue, effect = _question(explanation.text, place, finalist, final)
-    item = Item(_name(seed, f"genuine {clip_id} {team}"), "genuine", clip_id, LETTERS[team], "", effect)
+    item = Item(_name(seed, f"genuine {clip_id} {team}"), "genuine", clip_id, LETTERS[team], "")
     image = (order[team], explanation.image) if explanation.image else None
-    return ShownItem(item, explanation.text, image, values, cue)
+    return ShownItem(item, explanation.text, image, values)
 
 
-def _control(kind: str, own: ShownItem, seed: str, *, effect: str) -> ShownItem:
+def _control(kind: str, own: ShownItem, seed: str) -> ShownItem:
     """Make a control that looks like a genuine item, with picture and prediction of that item."""
     item_id = _name(seed, f"{kind} {own.item.item_id}")
-    return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id, effect=effect))
-
-
-def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
-    """Find a cue that the text names and a copy of the clip lacks, and the change of the main score."""
-    settings, outcomes = final.settings, finalist.outcomes
-    low = np.array([target.minimum for target in settings.targets])
-    span = np.array([target.maximum for target in settings.targets]) - low
-    vocabulary = settings.explanation_score.vocabulary
-    target = np.full(len(outcomes.clip_ids), final.main, dtype=np.int64)
-    effects = measure_effects(outcomes.probes, (low, span), target, final.main, vocabulary)
-    changes: NDArray[np.float64] = effects.edited[place]
-    for claim in parse_claims(text, vocabulary_of(settings)):
-        change = changes[vocabulary.index(claim.cue)]
-        if claim.target == settings.main_target and not np.isnan(change):
-            small = abs(change) < effects.epsilon[place]
-            return claim.cue, "same" if small else "lower" if change > 0 else "higher"
-    return "", ""
+    return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id))
 
 
 def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str, ...]:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.jury.criteria import Item, Key, Rules
+from bundle_tools.challenge.jury.criteria import Key, Rules
 from bundle_tools.errors import BundleError
 
 FORMAT_VERSION = 1
-EFFECTS = ("lower", "same", "higher")
 LARGEST_FILE = 20 * 2**20
 LONGEST_REMARK = 4000
 
@@ -23,8 +22,6 @@ LONGEST_REMARK = 4000
 class Answer:
     """One juror's answer about one item."""
 
-    effect: str
-    """Guess how the score changes without the cue; empty if not asked or not answered."""
     ratings: tuple[int, ...] | None
     """In the order of the criteria; None if the juror cannot judge."""
     remark: str
@@ -35,7 +32,6 @@ class Answers:
     """One juror's file."""
 
     juror: int
-    """From 1."""
     items: dict[str, Answer]
     """By item id, without unanswered items."""
 
@@ -108,46 +104,40 @@ def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: b
 def _answers(
     path: Path, juror: int, given: dict[str, Any], key: Key, rules: Rules, problems: list[str], *, partial: bool
 ) -> Answers | None:
-    items = {item.item_id: item for item in key.items}
+    items = {item.item_id for item in key.items}
     read, wrong, open_ = {}, [], 0
-    for item_id, item in items.items():
+    for item_id in (item.item_id for item in key.items):
         entry = given.get(item_id)
-        answer = _answer(entry, item, rules) if isinstance(entry, dict) else None
+        answer = _answer(entry, rules) if isinstance(entry, dict) else None
         if isinstance(answer, Answer):
             read[item_id] = answer
         elif answer is None or answer == "unfinished":
             open_ += 1
         else:
             wrong.append(f"item {item_id}: {answer}")
-    wrong += [f"item {item_id[:20]}: not on any sheet" for item_id in sorted(set(given) - set(items))]
+    wrong += [f"item {item_id[:20]}: not on any sheet" for item_id in sorted(set(given) - items)]
     if open_ and not partial:
         wrong.append(f"{open_} of {len(items)} items have no answer; let the juror finish, or use --partial")
     problems += [f"{path}: {text}" for text in wrong]
     return None if wrong else Answers(juror, read)
 
 
-def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
+def _answer(entry: dict[str, Any], rules: Rules) -> Answer | str:
     """Read one answer, or return a text with the problem; `unfinished` means that it is missing."""
-    effect, ratings = entry.get("effect") or "", entry.get("ratings")
-    remark = entry.get("remark") or ""
+    ratings, remark = entry.get("ratings"), entry.get("remark") or ""
     if isinstance(remark, str):  # JSON can contain a lone surrogate, but a UTF-8 file cannot
         remark = remark.encode("utf-8", "replace").decode("utf-8")
-    passed = entry.get("cannot_judge") is True
-    if effect not in ("", *EFFECTS) or (effect and not item.effect):
-        return f"effect: expected one of {', '.join(EFFECTS)}, where it is asked"
     if not isinstance(remark, str) or len(remark) > LONGEST_REMARK:
         return f"remark: expected a text of up to {LONGEST_REMARK} characters"
-    if passed:
-        return Answer(effect, None, remark)
+    if entry.get("cannot_judge") is True:
+        return Answer(None, remark)
     if not isinstance(ratings, dict) or not set(ratings) <= {criterion.name for criterion in rules.criteria}:
         return "ratings: expected one per criterion"
     values = [ratings.get(criterion.name) for criterion in rules.criteria]
     given = [value for value in values if value is not None]
     if any(type(value) is not int or not rules.lowest <= value <= rules.highest for value in given):
         return f"ratings: expected whole numbers from {rules.lowest} to {rules.highest}"
-    if len(given) < len(values) or bool(effect) != bool(item.effect):
-        return "unfinished"
-    return Answer(effect, tuple(given), remark)
+    return Answer(tuple(given), remark) if len(given) == len(values) else "unfinished"
 
 
 Array = NDArray[np.float64]
@@ -158,14 +148,12 @@ class Juror:
     """One juror, with the results of the control items."""
 
     number: int
-    """From 1, in the order of the sheets."""
     repeat_difference: float
     """Mean absolute difference between two ratings of the same item; NaN without a repeat."""
     boilerplate_gap: float
     """How much lower boilerplate texts were rated than the genuine ones they replace; only reported."""
     rated: int
     cannot_judge: int
-    """Genuine items not judged."""
     reasons: tuple[str, ...]
     """Reasons to leave the juror out; empty for a juror who counts."""
 
@@ -183,22 +171,13 @@ class Panel:
     ratings: Array
     """(jurors, clips, teams, criteria) of genuine items; NaN without a rating, the lowest for missing explanations."""
     missing: NDArray[np.bool_]
-    """(clips, teams) whether the explanation is missing."""
-    imagined: Array
-    """(jurors, clips, teams) 1 if the effect of a missing cue was guessed right, else 0; NaN if not asked."""
     passed: NDArray[np.bool_]
     """(jurors, clips, teams) whether the juror could not judge the item."""
 
     def counting(self) -> "Panel":
         """Keep the jurors who count."""
         kept = [number for number, juror in enumerate(self.jurors) if juror.counts]
-        return Panel(
-            tuple(self.jurors[number] for number in kept),
-            self.ratings[kept],
-            self.missing,
-            self.imagined[kept],
-            self.passed[kept],
-        )
+        return Panel(tuple(self.jurors[number] for number in kept), self.ratings[kept], self.missing, self.passed[kept])
 
 
 def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
@@ -207,15 +186,13 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
     places = {clip_id: number for number, clip_id in enumerate(key.clips)}
     shape = len(answers), len(key.clips), len(key.teams)
     ratings = np.full((*shape, len(rules.criteria)), np.nan)
-    imagined, passed = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
+    passed = np.zeros(shape, dtype=bool)
     for juror, given in enumerate(answers):
         for item in key.items:
             answer = given.items.get(item.item_id)
             if item.kind != "genuine" or answer is None:
                 continue
             place = juror, places[item.clip_id], letters[item.letter]
-            if answer.effect and item.effect:
-                imagined[place] = answer.effect == item.effect
             if answer.ratings is not None:
                 ratings[place] = answer.ratings
             passed[place] = answer.ratings is None
@@ -224,7 +201,7 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
         missing[places[clip_id], letters[letter]] = True
     ratings[:, missing] = rules.lowest
     jurors = tuple(_juror(given, key, rules) for given in answers)
-    return Panel(jurors, ratings, missing, imagined, passed)
+    return Panel(jurors, ratings, missing, passed)
 
 
 def _juror(given: Answers, key: Key, rules: Rules) -> Juror:

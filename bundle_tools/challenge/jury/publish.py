@@ -3,11 +3,12 @@
 import csv
 import io
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from pydantic_core import to_json
 
 from bundle_tools.challenge.jury.criteria import Key, Rules
 from bundle_tools.challenge.jury.panel import Answers, Panel
@@ -57,22 +58,9 @@ def ratings_table(answers: Sequence[Answers], panel: Panel, key: Key, rules: Rul
 
 def record(result: Result, panel: Panel, key: Key) -> dict[str, Any]:
     """Return the result as JSON data; values that cannot be computed are null."""
-    content = {
-        "phase": key.phase,
-        "jurors": [{**asdict(juror), "counts": juror.counts} for juror in panel.jurors],
-        **asdict(result),
-    }
-    return _without_nan(content)  # type: ignore[no-any-return]
-
-
-def _without_nan(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    if isinstance(value, float):
-        return None if math.isnan(value) else value
-    if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(one) for one in value]
-    return value
+    jurors = [{**asdict(juror), "counts": juror.counts} for juror in panel.jurors]
+    content = to_json({"phase": key.phase, "jurors": jurors, **asdict(result)}, inf_nan_mode="null")
+    return json.loads(content)  # type: ignore[no-any-return]
 
 
 def result_page(result: Result, panel: Panel, key: Key, rules: Rules, remarks: Sequence[tuple[str, str]]) -> str:
@@ -116,7 +104,7 @@ def lines(result: Result, panel: Panel) -> list[str]:
         interval = f"[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"
         text.append(f"{one.place:>5}  {one.value:>5.2f}  {interval:>12}  {one.band:>4}  {one.name}")
     text.append("")
-    text += [f"{one.criterion}: alpha {number(one.alpha)}, ICC(2,k) {number(one.mean)}" for one in result.agreement]
+    text += [f"{one.criterion}: alpha {number(one.alpha)}" for one in result.agreement]
     text += [
         f"Juror {juror.number} is left out: {'; '.join(juror.reasons)}." for juror in panel.jurors if not juror.counts
     ]

@@ -1,4 +1,4 @@
-"""Agreement and preferences of jurors: alpha, intraclass correlations, W, and strengths from paired comparisons."""
+"""The result of a jury: values with intervals, agreement (alpha), and preferences from paired comparisons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,50 +41,6 @@ def krippendorff_alpha(ratings: Array) -> float:
     return float(1 - (coincidence * distance).sum() / expected) if expected > 0 else float("nan")
 
 
-def intraclass_correlation(ratings: Array) -> tuple[float, float]:
-    """ICC(2,1) of one juror's rating and ICC(2,k) of the mean over all k: two-way random effects, absolute agreement.
-
-    Source: P. E. Shrout and J. L. Fleiss, *Intraclass correlations: uses in assessing rater reliability*,
-    Psychological Bulletin 86, 1979.
-
-    `ratings`: (jurors, items), complete; at least two of each, else NaN.
-    """
-    ratings = np.asarray(ratings, dtype=float)
-    jurors, items = ratings.shape
-    if jurors < 2 or items < 2:
-        return float("nan"), float("nan")
-    mean = ratings.mean()
-    by_item, by_juror = ratings.mean(axis=0), ratings.mean(axis=1)
-    between_items = jurors * ((by_item - mean) ** 2).sum() / (items - 1)
-    between_jurors = items * ((by_juror - mean) ** 2).sum() / (jurors - 1)
-    rest = ratings - by_item[None, :] - by_juror[:, None] + mean
-    error = (rest**2).sum() / ((jurors - 1) * (items - 1))
-    single = between_items + (jurors - 1) * error + jurors * (between_jurors - error) / items
-    several = between_items + (between_jurors - error) / items
-    return _ratio(between_items - error, single), _ratio(between_items - error, several)
-
-
-def kendall_w(scores: Array) -> float:
-    """Concordance of rankings, corrected for ties: ``12 S / (m^2 (n^3 - n) - m sum T)``.
-
-    Source: M. G. Kendall and B. Babington Smith, *The problem of m rankings*, Annals of Mathematical Statistics 10,
-    1939.
-
-    `scores`: (jurors, teams) higher is better. Returns a value in [0, 1]; NaN with fewer than two teams or jurors, or
-    if every juror ties all teams.
-    """
-    from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
-
-    scores = np.asarray(scores, dtype=float)
-    jurors, teams = scores.shape
-    if jurors < 2 or teams < 2:
-        return float("nan")
-    ranks = rankdata(scores, axis=1)
-    spread = ((ranks.sum(axis=0) - jurors * (teams + 1) / 2) ** 2).sum()
-    ties = sum(float((counts**3 - counts).sum()) for row in ranks for _, counts in [np.unique(row, return_counts=True)])
-    return _ratio(12 * spread, jurors**2 * (teams**3 - teams) - jurors * ties)
-
-
 def comparisons(ratings: Array) -> Array:
     """Count who was rated higher by the same juror on the same clip; a tie is half a win for each.
 
@@ -121,10 +77,6 @@ def bradley_terry(wins: Array, prior: float = 0.5) -> Array:
     return np.asarray(np.log(strengths))
 
 
-def _ratio(above: float, below: float) -> float:
-    return float(above / below) if below > 0 else float("nan")
-
-
 _SAME = 1e-9
 
 
@@ -134,15 +86,8 @@ class Agreement:
 
     criterion: str
     alpha: float
-    """Krippendorff's alpha, ordinal."""
     interval: tuple[float, float]
     """Interval of alpha, over resampled clips."""
-    single: float
-    """ICC(2,1), over items that all rated."""
-    mean: float
-    """ICC(2,k), over items that all rated."""
-    concordance: float
-    """Kendall's W of the teams' means."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +95,6 @@ class Placed:
     """One finalist."""
 
     letter: str
-    """Its letter on the sheets."""
     name: str
     value: float
     """Mean rating on the scale of the criteria, corrected for each juror's level and spread."""
@@ -160,7 +104,6 @@ class Placed:
     z: float
     """Standardised mean, 0 for the average finalist."""
     band: int
-    """Band by the jury, 1 for the best."""
     preference: float
     """Probability of being preferred to the average finalist, by the Bradley-Terry model."""
     measured_band: int
@@ -168,8 +111,6 @@ class Placed:
     """Mean of the ranks by measured band and by the jury."""
     place: int
     """Final place; shared if only an extra juror could decide."""
-    imagined: float
-    """Share of right answers about what happens without a cue; NaN without any."""
     passed: int
     """How often counting jurors could not judge it. These give no rating, so read the texts if there are many."""
 
@@ -181,7 +122,6 @@ class Result:
     placed: tuple[Placed, ...]
     """Best first."""
     agreement: tuple[Agreement, ...]
-    """One per criterion, in their order."""
     extra_juror: tuple[str, ...]
     """Names of finalists between whom an extra juror has to decide."""
 
@@ -237,7 +177,6 @@ def evaluate(panel: Panel, key: Key, rules: Rules) -> Result:
             measured_band=team.band,
             mean_rank=float(mean_ranks[at]),
             place=order[at],
-            imagined=_share(counting.imagined[:, :, at]),
             passed=int(counting.passed[:, :, at].sum()),
         )
         for at, team in enumerate(key.teams)
@@ -330,31 +269,10 @@ def _agreement(ratings: Array, rules: Rules) -> tuple[Agreement, ...]:
     tails = [(1 - rules.level) / 2, (1 + rules.level) / 2]
     result = []
     for number, criterion in enumerate(rules.criteria):
-        one = ratings[..., number]
-        flat = one.reshape(jurors, -1)
-        alphas = np.array([krippendorff_alpha(one[:, chosen].reshape(jurors, -1)) for chosen in drawn])
+        rated = ratings[..., number]
+        alphas = np.array([krippendorff_alpha(rated[:, chosen].reshape(jurors, -1)) for chosen in drawn])
         known = alphas[~np.isnan(alphas)]
         low, high = np.quantile(known, tails) if known.size else (np.nan, np.nan)
-        result.append(
-            Agreement(
-                criterion.name,
-                krippendorff_alpha(flat),
-                (float(low), float(high)),
-                *intraclass_correlation(flat[:, ~np.isnan(flat).any(axis=0)]),
-                kendall_w(_team_means(one)),
-            )
-        )
+        alpha = krippendorff_alpha(rated.reshape(jurors, -1))
+        result.append(Agreement(criterion.name, alpha, (float(low), float(high))))
     return tuple(result)
-
-
-def _team_means(ratings: Array) -> Array:
-    """Mean over clips for each juror and team, of the jurors who rated every team."""
-    known = ~np.isnan(ratings)
-    counts = known.sum(axis=1)
-    every = (counts > 0).all(axis=1)
-    return np.asarray(np.where(known, ratings, 0.0).sum(axis=1)[every] / counts[every])
-
-
-def _share(values: Array) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")

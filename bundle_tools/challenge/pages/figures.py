@@ -4,16 +4,15 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import StrictUndefined
 
-from bundle_tools.challenge.baselines import page as baselines
 from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.coopetition import PASSED_ON
-from bundle_tools.challenge.enough_clips import points_apart
+from bundle_tools.challenge.enough import points_apart
 from bundle_tools.challenge.pages.phase import ODD, FigureError, Phase, ingestion, phases_of
 from bundle_tools.challenge.reading.tables import read_labels, read_settings, read_table
 from bundle_tools.challenge.rules.phases import FIRST_CALLS, MOST_EDITS
@@ -31,6 +30,10 @@ LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 """A package in a lock, and its version."""
 SHORT = ("explanation", "skill", "_accuracy")
 """Ends of the keys of columns in the short table of landmarks."""
+MOST_DECIMALS = 3
+NONE = "–"
+CLOSED_KINDS = ("constant", "solution")
+"""Kinds of landmarks that are shown while labels are closed."""
 SIGNS = 0.7
 """Approximate score of cue claims with the right signs but no sizes."""
 
@@ -187,7 +190,7 @@ def _packages(phase: Phase) -> list[tuple[str, str]]:
 def _landmarks(phase: Phase) -> str:
     """Return the table of the scores of baselines, with a sentence about each; empty if they were not computed."""
     record = _record(phase)
-    return baselines.table(*record, open_=phase.is_open) if record else ""
+    return table(*record, open_=phase.is_open) if record else ""
 
 
 def _landmarks_short(phase: Phase) -> list[list[str]]:
@@ -195,7 +198,7 @@ def _landmarks_short(phase: Phase) -> list[list[str]]:
     if not (record := _record(phase)):
         return []
     columns = [column for column in record[1] if column.key.endswith(SHORT)]
-    (_, *titles), *rows = zip(*baselines.cells(record[0], columns, open_=phase.is_open), strict=True)
+    (_, *titles), *rows = zip(*cells(record[0], columns, open_=phase.is_open), strict=True)
     return [["baseline", *titles], *(list(row) for row in rows)]
 
 
@@ -210,19 +213,42 @@ def _record(phase: Phase) -> tuple[dict[str, Any], list[Column]] | None:
     ]
 
 
+def table(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> str:
+    """Write landmarks as a Markdown table, with a sentence about each.
+
+    `record`: content of ``landmarks.json``. `open_`: whether the labels of the phase are open. If not, only the
+    constant and solutions are given, with two decimals fewer than on the leaderboard: exact values would be equations
+    about the labels.
+    """
+    items = _shown(record, open_=open_)
+    rows = cells(record, columns, open_=open_)
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines.insert(1, "|---" * len(rows[0]) + "|")
+    lines.append("")
+    lines += [f"- **{item['title']}**: {item['meaning']}" for item in items]
+    return "\n".join(lines)
+
+
+def cells(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> list[list[str]]:
+    """Return the cells of that table, row by row: first the titles of landmarks, then each score that one has."""
+    items = _shown(record, open_=open_)
+    rows = [["score", *(item["title"] for item in items)]]
+    for column in columns:
+        places = min(column.precision, MOST_DECIMALS) if open_ else max(0, column.precision - 2)
+        values = [item["columns"].get(column.key) for item in items]
+        if any(value is not None for value in values):
+            told = (NONE if value is None else f"{round(value, places) + 0.0:.{places}f}" for value in values)
+            rows.append([column.title, *told])
+    return rows
+
+
+def _shown(record: dict[str, Any], *, open_: bool) -> list[dict[str, Any]]:
+    return [item for item in record["landmarks"] if open_ or item["kind"] in CLOSED_KINDS]
+
+
 def _training(phase: Phase) -> dict[str, str]:
     labels = read_labels(find(phase.draft, phase.entry.public_data) or phase.missing("has no public data"))
     return {"clips": number(len(labels.rows)), "people": number(len({*labels.sources.values()}))}
-
-
-def _attributes(phase: Phase) -> list[str]:
-    name = phase.scoring("groups")
-    return read_table(phase.data("reference_data").text(name))[0][1:] if name else []
-
-
-def _untried(phase: Phase) -> list[str]:
-    """Return the cues that no edit can remove from footage."""
-    return [cue for cue in phase.setting("explanation", "evidence", "cues") if cue not in (*TRIED, *TRIED_WITH_FACES)]
 
 
 FIGURES: dict[str, Callable[[Phase], Any]] = {
@@ -232,8 +258,13 @@ FIGURES: dict[str, Callable[[Phase], Any]] = {
     "targets": lambda phase: phase.scoring("targets"),
     "main": lambda phase: {one["name"]: one for one in phase.scoring("targets")}[phase.scoring("main_target")],
     "cues": lambda phase: phase.setting("explanation", "evidence", "cues"),
-    "untried": _untried,
-    "attributes": _attributes,
+    # Cues that no edit can remove from footage.
+    "untried": lambda phase: [
+        cue for cue in phase.setting("explanation", "evidence", "cues") if cue not in (*TRIED, *TRIED_WITH_FACES)
+    ],
+    "attributes": lambda phase: (
+        read_table(phase.data("reference_data").text(name))[0][1:] if (name := phase.scoring("groups")) else []
+    ),
     "training": _training,
     "columns": _columns,
     "titles": lambda phase: {column["key"]: column["title"] for column in phase.scored.columns},

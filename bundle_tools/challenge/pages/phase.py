@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from jinja2 import UndefinedError
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.programs import use_own_program
 from bundle_tools.challenge.reading.answers import is_public
 from bundle_tools.challenge.reading.program_settings import ScoringSettings, scoring_settings
 from bundle_tools.challenge.reading.tables import SETTINGS, read_clips, read_settings
@@ -39,9 +39,7 @@ class Phase:
     """As on the command line, e.g. "practice"."""
     draft: Draft
     entry: PhaseKeys
-    """The phase in `competition.yaml`."""
     task: TaskKeys
-    """Its first task in `competition.yaml`."""
     answer: ScoringSettings | None
     """The scoring program's answer about its registry; None if it was not asked."""
 
@@ -145,5 +143,5 @@ def phases_of(draft: Draft) -> list[Phase]:
 
 def ingestion(module: str, name: str) -> Any:  # noqa: ANN401 - a number or a class
     """Return an attribute of a module of the ingestion program."""
-    use_own_ingestion_program()
+    use_own_program("ingestion_program")
     return getattr(import_module(f"ingest.{module}"), name)

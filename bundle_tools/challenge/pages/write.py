@@ -22,7 +22,7 @@ from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
-from bundle_tools.phase_data.texts import templates_in
+from bundle_tools.phase_data.files import templates_in
 
 TEMPLATES = Path(__file__).with_name("templates")
 PICTURES = Path(__file__).resolve().parents[3] / "docs" / "images" / "overview"
@@ -54,7 +54,6 @@ class Page:
     """What the template gives now; empty if it cannot be rendered."""
     last_line: str
     problem: str = ""
-    """Why it cannot be rendered."""
 
     @property
     def is_edited(self) -> bool:

@@ -110,7 +110,10 @@ class Answers:
 def hidden_answers(draft: Draft) -> list[Answers]:
     """Read the labels of all tasks that keep them secret; tables that cannot be read are left out."""
     tables: dict[tuple[str, str], Answers] = {}
-    shared = _open_ids(draft)
+    # If every set counts from 1, hidden clips have the same ids as those with open labels.
+    sets = [reference for reference in opened(draft, "reference_data").values() if is_public(reference)]
+    sets += opened(draft, "public_data").values()
+    shared = frozenset(clip for data in sets for clip in read_labels(data).rows)
     for task in draft.keys.tasks:
         reference, inputs = find(draft, task.reference_data), find(draft, task.input_data)
         if reference is None or is_public(reference):
@@ -136,13 +139,6 @@ def _starts(inputs: Dataset) -> dict[str, str]:
     listed = (*read_copies(inputs), *read_clips(inputs))
     clips = [(clip, file) for clip, file, _ in listed if file in names and inputs.size(file) <= LARGEST_FILE]
     return {File(file, inputs.read(file)).start_of_clip: clip for clip, file in clips}
-
-
-def _open_ids(draft: Draft) -> frozenset[str]:
-    """Return the ids of clips with open labels: if every set counts from 1, hidden clips have the same ids."""
-    sets = [reference for reference in opened(draft, "reference_data").values() if is_public(reference)]
-    sets += opened(draft, "public_data").values()
-    return frozenset(clip for data in sets for clip in read_labels(data).rows)
 
 
 def is_public(reference: Dataset) -> bool:
@@ -174,7 +170,6 @@ class Text:
     """A file as text, read once for all searches."""
 
     name: str
-    """Path relative to the data set's root."""
     text: str
     """Its text; for a binary file its printable runs, one per line; for an array its numbers."""
     binary: bool = False
@@ -236,7 +231,9 @@ def labelled_clips(text: str, answers: Answers) -> set[str]:
     proven, likely, numbered = set(), set(), set()
     for clip, near in _neighbours(text, answers.ids):
         numbered.add(clip)
-        wanted = [value for value in answers.rows[clip] if math.isfinite(value) and not _is_round(value)]
+        # Round numbers such as 0.5 occur too often.
+        finite = [value for value in answers.rows[clip] if math.isfinite(value)]
+        wanted = [value for value in finite if abs(100 * value - round(100 * value)) >= 1e-6]
         widths = {value: width for value in wanted for number, width in near if abs(number - value) <= width}
         if widths:
             likely.add(clip)
@@ -252,11 +249,6 @@ def holds_labels_in_order(text: Text, answers: Answers) -> bool:
         for size in answers.window_sizes
         for start in range(len(text.thousandths) - size + 1)
     )
-
-
-def _is_round(label: float) -> bool:
-    """Return whether a label is a round number such as 0.5, which occurs too often."""
-    return abs(100 * label - round(100 * label)) < 1e-6
 
 
 # A task's labels and contributions have the same clips, so a text is read once for both.

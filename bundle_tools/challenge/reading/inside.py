@@ -68,7 +68,6 @@ class Unopened:
     """A file that could not be opened."""
 
     name: str
-    """Path relative to the data set's root."""
     reason: str
     bomb: bool = False
     """Whether it unpacks to an absurd size."""
@@ -92,7 +91,6 @@ class _Search:
     """The search of one file of the data set, including packed files."""
 
     unopened: list[Unopened]
-    """Collects files that could not be opened."""
     left: int = LARGEST_ARCHIVE
     """Bytes that may still be unpacked, since nested archives multiply."""
 

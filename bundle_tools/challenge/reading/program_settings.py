@@ -17,10 +17,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.programs import PACKAGES, use_own_program
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.keys import Place
 from bundle_tools.codabench.rules.dataset import Dataset, find
@@ -44,14 +43,12 @@ class Refusal:
     """One problem that a program names."""
 
     code: str
-    """The program's code for its kind."""
     where: str
     """The name of the file, and the key or line."""
     found: str
     expected: str
     fix: str
     severity: str
-    """"error" or "warning"."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,6 @@ class ProgramSettings:
     of_settings: tuple[Refusal, ...] = ()
     """All problems of the settings; if there are any, the other files are not examined."""
     of_data: tuple[Refusal, ...] = ()
-    """All problems of the other files."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,6 @@ class ScoringSettings:
     settings: dict[str, Any]
     """The settings of the reference data as the program reads them, with defaults."""
     constants: dict[str, Any] = field(default_factory=dict)
-    """Constants of the program, by name."""
     problem: str = ""
     """Why there is no answer; empty if there is one."""
 
@@ -173,12 +168,8 @@ def _ask(program: DataState, kind: str, data: tuple[DataState, ...]) -> tuple[Pr
 
 def _is_imported(kind: str) -> bool:
     """Import this checkout's program, and return whether no other one was imported before."""
-    package = MARKERS[kind].partition("/")[0]
-    if kind == "ingestion_program":
-        use_own_ingestion_program()
-    else:
-        use_own_scoring_program()
-    spec = find_spec(package)
+    use_own_program(kind)
+    spec = find_spec(PACKAGES[kind])
     return spec is not None and Path(str(spec.origin)).is_relative_to(OWN_PROGRAMS / kind)
 
 

@@ -5,6 +5,7 @@ The programs report their mistakes: see `rules.settings.refused`.
 
 import copy
 import csv
+import hashlib
 import io
 import json
 import math
@@ -33,7 +34,6 @@ class Labels:
     rows: dict[str, tuple[float, ...]]
     """Clip id -> labels in the order of the targets, in the order of the table; NaN if not a number."""
     sources: dict[str, str]
-    """Clip id -> source id."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,6 @@ class PhaseData:
     """Name in competition.yaml."""
     data: Dataset
     settings: dict[str, Any]
-    """Its `task.yaml`."""
 
     def at(self, name: str) -> str:
         """Return the path of one of its files inside the bundle."""
@@ -170,3 +169,48 @@ def _number(cell: str) -> float:
     except ValueError:
         return math.nan
     return value if abs(value) < LARGEST_LABEL else math.nan
+
+
+# What the fingerprint covers: titles, report, bootstrap and limits do not change any value; the second pass does.
+INPUT_KEYS = ("seed", "targets", "explanation", "probes")
+INPUT_FILES = ("clips", "transcripts", "copies", "faces")
+"""Files of the input data on which scores depend; `exchanges` only where there are any, as in drawn clips."""
+REFERENCE_KEYS = ("targets", "main_target", "group", "explanation", "skill_reference")
+SCORE_KEYS = ("weights", "power", "gate", "vocabulary", "aliases")
+REFERENCE_FILES = ("causes", "observations")
+
+
+def fingerprint(given: Dataset, wanted: Dataset) -> str:
+    """Hash all of a phase that landmarks depend on: its data, and the settings on which scores depend.
+
+    For clips, the hashes in their list are used, which `bundle check` compares with the files.
+
+    Returns 64 hexadecimal digits.
+    """
+    inputs, reference = read_settings(given) or {}, read_settings(wanted) or {}
+    score = reference.get("explanation_score")
+    content = {
+        "input": {key: inputs.get(key) for key in INPUT_KEYS},
+        "reference": {key: _untitled(reference.get(key)) for key in REFERENCE_KEYS},
+        "score": {key: score.get(key) for key in SCORE_KEYS} if isinstance(score, dict) else None,
+        "files": {
+            **{key: _digest(given, inputs.get(key)) for key in (*INPUT_FILES, *(inputs.keys() & {"exchanges"}))},
+            **{key: _digest(wanted, reference.get(key)) for key in REFERENCE_FILES},
+            "labels": _digest(wanted, LABELS),
+        },
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _untitled(value: Any) -> Any:  # noqa: ANN401 - whatever the settings hold
+    """Remove titles, which change no score."""
+    if isinstance(value, dict):
+        return {str(key): _untitled(one) for key, one in value.items() if key != "title"}
+    return [_untitled(one) for one in value] if isinstance(value, list) else value
+
+
+def _digest(data: Dataset, name: object) -> str | None:
+    """Hash a table, independent of its line endings."""
+    if not isinstance(name, str) or name not in data.names():
+        return None
+    return hashlib.sha256(b"\n".join(data.read(name).splitlines())).hexdigest()

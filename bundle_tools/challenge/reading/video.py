@@ -32,7 +32,7 @@ class UnreadableVideo(Exception):
 
 @dataclass(frozen=True)
 class Video:
-    """A video file as its container describes it, without decoding."""
+    """A video file as its container describes it, without decoding; `packets` are coded frames."""
 
     file_bytes: int
     duration_s: float
@@ -40,21 +40,16 @@ class Video:
     claimed_frames: int
     """Frames according to the container; 0 if it has no number."""
     packets: int
-    """Coded frames in the file."""
     fps: float
     """Frames per second on average; 0 if the container has none."""
     width: int
-    """Width in pixels."""
     height: int
-    """Height in pixels."""
     codec: str
     video_bytes: int
-    """Bytes of all coded frames."""
     sound_bytes: int
     """Bytes of all coded sound; 0 without sound."""
     sound: bool
     created: str
-    """The container's creation time; empty where it has none."""
     tags: tuple[str, ...]
     """Names of tags that are not technical, such as title or comment."""
 

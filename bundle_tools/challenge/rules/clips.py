@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.reading.tables import SETTINGS, PhaseData, read_by_clip, read_clips, read_list, side_of
 from bundle_tools.challenge.reading.video import UnreadableVideo, Video, count_frames, describe_file, some_frames
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.challenge.rules.phases import check_probes, check_ranking, check_results, check_yardstick
 from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S
@@ -33,6 +33,8 @@ Outlines = dict[str, NDArray[np.float32]]
 """Corners of the parts of an exchange by name, pixels."""
 
 DECODED_ONE_IN = 6
+"""Of copies, one in so many is decoded, drawn by its name. The program that made a clip made its copies, and the list
+has their hashes: decoding all would hardly find more, and take three times as long as decoding the clips."""
 SEEN = 10.0
 """Mean difference of a block of 20 x 20 pixels, of 255, that exceeds encoding loss, which reaches 5.4."""
 BLOCK = 20
@@ -71,8 +73,7 @@ def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference:
         what = f"challenge: {shown(named)}; the title of the competition is {shown(title)}."
         yield finding("data-challenge", reference.at(SETTINGS), what)
     if ours.get("environment") == "gpu" and draft.keys.queue is None:
-        what = "environment: gpu, and no queue in competition.yaml."
-        yield finding("data-gpu", where, what)
+        yield finding("data-gpu", where, "environment: gpu, and no queue in competition.yaml.")
     limit = inputs.section("limits").get("time_limit_s")
     for phase in draft.keys.phases:
         allowed = phase.execution_time_limit or DEFAULT_TIME_LIMIT_S
@@ -105,14 +106,12 @@ def _targets(settings: dict[str, Any]) -> list[tuple[str, Any, Any]]:
 
 @dataclass(frozen=True)
 class Look:
-    """The result of reading one file."""
+    """The result of reading one file: its header, if it is a video, and why it cannot be decoded, if it cannot."""
 
     video: Video | None
-    """Its header; None if it is not a video."""
     frames: int
     """Frames decoded before the first failure; the number of packets if nothing was decoded."""
     fault: str | None
-    """Why it cannot be decoded; None if it can."""
 
 
 def check_files(
@@ -152,8 +151,7 @@ def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) ->
     if video is not None:
         videos[clip] = video
     if video is None or look.fault is not None:
-        what = f"{clip}: cannot be decoded: {look.fault}."
-        yield finding("clip-unreadable", where, what)
+        yield finding("clip-unreadable", where, f"{clip}: cannot be decoded: {look.fault}.")
     if video is None:
         return
     claimed = video.claimed_frames or video.packets
@@ -196,8 +194,7 @@ def check_extra(side: PhaseData, name: str, folder: str, files: Mapping[str, str
     listed = set(files.values())
     extra = sorted(file for file in side.data.names() if file.startswith(f"{folder}/") and file not in listed)
     if extra:
-        what = f"{len(extra)} files are not in the list, such as {extra[0]}."
-        yield finding(f"{folder}-extra", side.at(name), what)
+        yield finding(f"{folder}-extra", side.at(name), f"{len(extra)} files are not in the list, such as {extra[0]}.")
 
 
 def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress | None = None) -> Iterator[Finding]:
@@ -208,22 +205,14 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
     rows = read_list(side.data, "copies", 5)
     files = {copy: file for copy, _, _, file, _ in rows}
     copies: dict[str, Video] = {}
-    yield from check_files(side, name, files, copies, progress, _is_decoded)
+    yield from check_files(
+        side, name, files, copies, progress, lambda file: zlib.crc32(file.encode()) % DECODED_ONE_IN == 0
+    )
     yield from check_tags(side.at(name), copies)
     yield from check_extra(side, name, "copies", files)
     for copy, clip, *_ in rows:
         if copy in copies and clip in videos and (differences := videos[clip].differences(copies[copy])):
-            what = f"{copy}, a copy of {clip}: {', '.join(differences)}."
-            yield finding("copy-differs", side.at(name), what)
-
-
-def _is_decoded(file: str) -> bool:
-    """Return whether to decode all frames of a copy: for one in six, drawn by its name.
-
-    The program that made a clip also made its three copies, and the list has their hashes. Decoding all copies would
-    hardly find more, and take three times as long as decoding the clips.
-    """
-    return zlib.crc32(file.encode()) % DECODED_ONE_IN == 0
+            yield finding("copy-differs", side.at(name), f"{copy}, a copy of {clip}: {', '.join(differences)}.")
 
 
 def check_exchanges(
@@ -239,8 +228,7 @@ def check_exchanges(
     where = side.at(name)
     listed = read_by_clip(side.data, "exchanges")
     if listed and (without := sorted(clips.keys() - listed.keys())):
-        what = f"{len(without)} clips have no exchange, such as {without[0]}."
-        yield finding("exchanges-some", where, what)
+        yield finding("exchanges-some", where, f"{len(without)} clips have no exchange, such as {without[0]}.")
     readable = {clip: read for clip, entry in listed.items() if clip in clips and (read := _read(entry))}
     files = {clip: file for clip, (file, _) in readable.items()}
     exchanges: dict[str, Video] = {}
@@ -249,8 +237,7 @@ def check_exchanges(
     yield from check_extra(side, name, "exchanges", files)
     for clip in exchanges.keys() & videos.keys():
         if differences := videos[clip].differences(exchanges[clip]):
-            what = f"The exchange of {clip}: {', '.join(differences)}."
-            yield finding("exchange-differs", where, what)
+            yield finding("exchange-differs", where, f"The exchange of {clip}: {', '.join(differences)}.")
             continue
         file, outlines = readable[clip]
         for (part, first), (other, second) in combinations(outlines.items(), 2):

@@ -27,7 +27,7 @@ from bundle_tools.challenge.reading.answers import (
 from bundle_tools.challenge.reading.inside import File, Unopened, look_inside
 from bundle_tools.challenge.reading.program_settings import SEAL
 from bundle_tools.challenge.reading.tables import LABELS, SETTINGS, read_clips, read_labels
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import FILE, Draft
 from bundle_tools.codabench.rules.findings import Finding
@@ -51,7 +51,6 @@ class Location:
     """One folder, zip or page of the bundle."""
 
     name: str
-    """Name in competition.yaml."""
     audience: Audience
     """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
     data: Dataset
@@ -79,9 +78,7 @@ class Secrets:
     answers: list[Answers]
     """The labels of each task that hides them."""
     keys: set[bytes]
-    """The seal keys of the programs."""
     programs: set[str]
-    """Names of the locations that are programs."""
 
 
 def check_leaks(draft: Draft) -> Iterator[Finding]:
@@ -130,8 +127,7 @@ def _check_copies(location: Location, file: File, text: Text | None, secrets: Se
         return
     copied = next((secrets.files[digest] for digest in _digests(file, text) if digest in secrets.files), None)
     if copied is not None:
-        what = f"{location.at(file.name)} has the same content as {copied}."
-        yield finding("leak", location.name, what)
+        yield finding("leak", location.name, f"{location.at(file.name)} has the same content as {copied}.")
     for answers in secrets.answers:
         clip = answers.clips.get(file.sha256) or answers.starts.get(file.start_of_clip or "none")
         if clip is not None and location.name != answers.inputs:
@@ -276,8 +272,7 @@ def check_seals(draft: Draft) -> Iterator[Finding]:
             what = f"Expected {SEAL} in both programs or in none; found it in the {next(iter(keys))} only."
             yield finding("seal-alone (scoring)" if PROGRAMS[1] in keys else "seal-alone", where, what)
         elif len(set(keys.values())) > 1:
-            what = f"The two programs hold different keys in {SEAL}."
-            yield finding("seal-differs", where, what)
+            yield finding("seal-differs", where, f"The two programs hold different keys in {SEAL}.")
 
 
 def check_key_in(location: Location, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:

@@ -5,8 +5,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import ceil, inf
 from typing import Any
 
-from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
-from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
+from bundle_tools.challenge.enough import (
+    CLIPS_TO_RANK,
+    GAIN_ALLOWED,
+    bits_of,
+    gain,
+    labels_needed,
+    points_apart,
+    submissions_allowed,
+)
 from bundle_tools.challenge.reading.answers import is_public
 from bundle_tools.challenge.reading.program_settings import scoring_settings
 from bundle_tools.challenge.reading.tables import (
@@ -19,8 +26,7 @@ from bundle_tools.challenge.reading.tables import (
     read_settings,
     read_table,
 )
-from bundle_tools.challenge.rules.codes import finding
-from bundle_tools.codabench.keys import PhaseKeys
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
@@ -48,24 +54,25 @@ SYNTHETIC = "synthetic"
 
 def check_openness(draft: Draft) -> Iterator[Finding]:
     """Find answers, secrets and hidden data that Codabench would show."""
-    hidden = [phase for phase in draft.keys.phases if _is_hidden(phase)]
+    hidden = [
+        phase
+        for phase in draft.keys.phases
+        if phase.hide_output or phase.hide_prediction_output or phase.hide_score_output
+    ]
     for phase in hidden:
         for task in draft.tasks_of(phase):
             reference = find(draft, task.reference_data)
             if reference is not None and is_public(reference):
                 name = f"{task.reference_data.rstrip('/')}/{SETTINGS}"
                 what = f"{name}: true values in the report of a phase that hides outputs."
-                where = draft.at(*phase.place)
-                yield finding("report-reveals", where, what)
+                yield finding("report-reveals", draft.at(*phase.place), what)
     yield from _check_last(draft)
     if hidden and draft.keys.make_programs_available:
         what = "Participants may download the programs, and a phase hides its outputs."
-        where = draft.at("make_programs_available")
-        yield finding("open-programs", where, what)
+        yield finding("open-programs", draft.at("make_programs_available"), what)
     if hidden and draft.keys.make_input_data_available:
         what = "Participants may download the input data, and a phase hides its outputs."
-        where = draft.at("make_input_data_available")
-        yield finding("open-input", where, what)
+        yield finding("open-input", draft.at("make_input_data_available"), what)
 
 
 def _check_last(draft: Draft) -> Iterator[Finding]:
@@ -77,12 +84,7 @@ def _check_last(draft: Draft) -> Iterator[Finding]:
         # Data without a report section have a foreign format, so it is unknown whether they are secret.
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
-            where = draft.at(*phases[-1].place)
-            yield finding("phase-open", where, what)
-
-
-def _is_hidden(phase: PhaseKeys) -> bool:
-    return phase.hide_output or phase.hide_prediction_output or phase.hide_score_output
+            yield finding("phase-open", draft.at(*phases[-1].place), what)
 
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
@@ -124,8 +126,7 @@ def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
     where, settings = side.at(SETTINGS), side.settings
     if "probes" not in settings:
         if settings.get("copies") is not None:
-            what = "The input data have copies of clips but no probes."
-            yield finding("probes-missing", where, what)
+            yield finding("probes-missing", where, "The input data have copies of clips but no probes.")
         return
     if isinstance(settings["probes"], dict):
         yield from _check_time(where, settings, settings["probes"], clips)
@@ -203,11 +204,9 @@ def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
     if accepted is not True:
         idle = [name for name in NAMES if settings.get(name) is not None]
         if idle:
-            what = f"{' and '.join(idle)} without results: true."
-            yield finding("results-idle", where, what)
+            yield finding("results-idle", where, f"{' and '.join(idle)} without results: true.")
         return
-    what = "The phase accepts results in place of code."
-    yield finding("results-accepted", where, what)
+    yield finding("results-accepted", where, "The phase accepts results in place of code.")
     unnamed = sorted(set(clips) - {clip for clip, _ in read_list(side.data, "aliases", 2)})
     if settings.get("aliases") is not None and unnamed:
         what = f"{len(unnamed)} clips have no older name, such as {unnamed[0]}."

@@ -20,7 +20,7 @@ from bundle_tools.challenge.reading.program_settings import (
     scoring_settings,
 )
 from bundle_tools.challenge.reading.tables import SETTINGS
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import Dataset, find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
@@ -58,8 +58,7 @@ def check_settings(draft: Draft) -> Iterator[Finding]:
                 continue
             yield from _refused(str(getattr(tasks[place], data)), answer)
             if answer.problem:
-                what = f"The {title} cannot read its settings: {answer.problem}"
-                yield finding("settings-unread", where, what)
+                yield finding("settings-unread", where, f"The {title} cannot read its settings: {answer.problem}")
 
 
 def _refused(folder: str, answer: ProgramSettings) -> Iterator[Finding]:
@@ -104,8 +103,7 @@ def check_revealed(draft: Draft) -> Iterator[Finding]:
     for phase in draft.keys.phases if hidden else ():
         if not phase.hide_score_output and not phase.hide_output:
             what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
-            where = draft.at(*phase.place)
-            yield finding("columns-revealed", where, what)
+            yield finding("columns-revealed", draft.at(*phase.place), what)
 
 
 def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
@@ -123,8 +121,7 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
     for expected in registry:
         key, title, direction, decimals = (expected[field] for field in ("key", "title", "direction", "decimals"))
         if key not in declared:
-            what = f"The scoring program writes {key}, which is no column."
-            yield finding("columns-missing", board, what)
+            yield finding("columns-missing", board, f"The scoring program writes {key}, which is no column.")
             continue
         column = declared[key]
         place = column.place
@@ -136,20 +133,16 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
             yield finding("columns-sorting", draft.at(*place), what, direction=direction)
         if column.title and column.title != title:
             what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.title)} here."
-            where = draft.at(*place, "title")
-            yield finding("columns-title", where, what)
+            yield finding("columns-title", draft.at(*place, "title"), what)
         if column.precision < decimals:
             what = f"{key}: the scoring program gives {decimals} decimals; found precision {column.precision}."
-            where = draft.at(*place, "precision")
-            yield finding("columns-precision", where, what, decimals=decimals)
+            yield finding("columns-precision", draft.at(*place, "precision"), what, decimals=decimals)
     known = dict.fromkeys(expected["key"] for expected in registry)
     for key, column in declared.items():
         if key not in known and not column.computation:
-            what = f"The scoring program never writes {shown(key)}."
-            yield finding("columns-extra", draft.at(*column.place), what)
+            yield finding("columns-extra", draft.at(*column.place), f"The scoring program never writes {shown(key)}.")
     if [key for key in declared if key in known] != [key for key in known if key in declared]:
-        what = "The columns are not in the order of the scoring program."
-        yield finding("columns-order", board, what)
+        yield finding("columns-order", board, "The columns are not in the order of the scoring program.")
 
 
 def check_keys(draft: Draft) -> Iterator[Finding]:
@@ -240,8 +233,7 @@ def check_models(draft: Draft) -> Iterator[Finding]:
             continue
         where, names = draft.at(*place), files.names()
         if "model.py" not in names:
-            what = "model.py is missing at the root of a solution."
-            yield finding("solution-model", where, what)
+            yield finding("solution-model", where, "model.py is missing at the root of a solution.")
             continue
         sources = [name for name in names if name.endswith(".py") and files.size(name) <= LARGEST_SOURCE]
         for problem in check_sources(names, {name: files.read(name) for name in sources}):

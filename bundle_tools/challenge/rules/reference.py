@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 
 from PIL import Image
 
-from bundle_tools.challenge.fingerprint import fingerprint
 from bundle_tools.challenge.reading.tables import (
     LABELS,
     SETTINGS,
     PhaseData,
+    fingerprint,
     read_by_clip,
     read_json,
     read_labels,
@@ -22,7 +22,7 @@ from bundle_tools.challenge.reading.tables import (
     side_of,
     vocabulary_of,
 )
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import Dataset, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
@@ -44,13 +44,11 @@ def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[s
         ("have a label and are not in the input data", sorted(labelled - set(clips))),
     ):
         if odd:
-            what = f"{len(odd)} clips {kind}, such as {odd[0]}."
-            yield finding("labels-clips", reference.at(LABELS), what)
+            yield finding("labels-clips", reference.at(LABELS), f"{len(odd)} clips {kind}, such as {odd[0]}.")
     for key in ("causes", "observations"):
         if odd := sorted(read_by_clip(reference.data, key).keys() - labelled):
             what = f"{len(odd)} clips have no label, such as {shown(odd[0])}."
-            where = reference.at(str(reference.settings[key]))
-            yield finding("causes-clips", where, what)
+            yield finding("causes-clips", reference.at(str(reference.settings[key])), what)
     own, vocabulary = reference.section("explanation_score").get("vocabulary"), vocabulary_of(inputs.settings)
     if isinstance(own, list) and vocabulary and {str(cue) for cue in own} != set(vocabulary):
         what = "explanation_score.vocabulary: the cues differ from those of the input data."
@@ -68,8 +66,7 @@ def check_landmarks(draft: Draft) -> Iterator[Finding]:
             continue
         where = reference.at(str(name))
         if str(name) not in reference.data.names():
-            what = f"landmarks: {shown(name)} is missing from the reference data."
-            yield finding("landmarks-missing", where, what)
+            yield finding("landmarks-missing", where, f"landmarks: {shown(name)} is missing from the reference data.")
             continue
         record = read_json(reference.data, name)
         if isinstance(record, dict) and record.get("data_sha256") != fingerprint(inputs.data, reference.data):
@@ -96,8 +93,7 @@ def _check_groups(side: PhaseData) -> Iterator[Finding]:
         sizes.append([len(group) for group in people.values()])
     if not any(sum(size >= FEWEST_PEOPLE for size in groups) >= 2 for groups in sizes):
         what = f"No attribute has two groups of {FEWEST_PEOPLE} people or more."
-        where = side.at(str(name))
-        yield finding("groups-small", where, what)
+        yield finding("groups-small", side.at(str(name)), what)
 
 
 def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
@@ -111,8 +107,7 @@ def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
         if len(row) == 4 and (fault := _fault(side, row[1], row[3], names)):
             faults.setdefault(fault, []).append(row[1])
     for fault, files in faults.items():
-        what = f"{len(files)} files {fault}, such as {shown(files[0])}."
-        yield finding("key-frames-picture", side.at(name), what)
+        yield finding("key-frames-picture", side.at(name), f"{len(files)} files {fault}, such as {shown(files[0])}.")
 
 
 def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | None:
@@ -141,8 +136,7 @@ def check_misplaced(draft: Draft) -> Iterator[Finding]:
     for folder, data in opened(draft, *SEEN).items():
         for name in data.names(junk=True):
             if PurePosixPath(name).name in names:
-                what = f"{name} belongs to the reference data."
-                yield finding("causes-misplaced", folder, what)
+                yield finding("causes-misplaced", folder, f"{name} belongs to the reference data.")
 
 
 def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:

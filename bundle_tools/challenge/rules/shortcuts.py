@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.reading.tables import read_clips, read_copies, read_json, read_labels
 from bundle_tools.challenge.reading.video import UnreadableVideo, describe_file
-from bundle_tools.challenge.rules.codes import finding
+from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding

@@ -15,10 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from tqdm.utils import CallbackIOWrapper
 
+from bundle_tools.atomic import replaced
 from bundle_tools.codabench.server.client import Connection, ServerError, host_of, is_good, try_again
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.whole import replaced
 
 Record = TypeVar("Record")
 PARTS = ("ingestion_program", "scoring_program", "input_data", "reference_data")

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bundle_tools.atomic import replaced
 from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, ServerError
@@ -20,7 +21,6 @@ from bundle_tools.codabench.server.records import Competition, Phase, Submission
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.whole import replaced
 
 AT_ONCE = 4
 TABLE = "submissions.csv"

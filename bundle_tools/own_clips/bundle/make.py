@@ -16,8 +16,8 @@ from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset, Part
-from bundle_tools.own_clips.writing.data import Options
-from bundle_tools.phase_data.texts import templates_in
+from bundle_tools.own_clips.writing import Options
+from bundle_tools.phase_data.files import templates_in
 from score.columns import columns
 from score.errors import ScoringError
 from score.settings import read_settings
@@ -68,10 +68,7 @@ def add_bundle(
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(CHECKOUT / name, folder / name)
     (folder / "solutions/constant/means.json").write_text(json.dumps(dict(constants), indent=1) + "\n", "utf-8")
-    facts = _facts(folder, dataset, parts, start) | {
-        "constants": constants,
-        "time_limit_s": options.time_limit_s,
-    }
+    facts = _facts(folder, dataset, parts, start) | {"constants": constants, "time_limit_s": options.time_limit_s}
     texts = templates_in(TEMPLATES)
     for name in texts.list_templates():
         path = folder / name.removesuffix(".j2")

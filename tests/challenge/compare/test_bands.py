@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import rankdata
 
 from bundle_tools.challenge.compare.bands import ABOVE, Contender, bands, mean_ranks, middle_ranks, places, shares_above
 
@@ -60,18 +59,6 @@ def test_no_member_of_a_band_is_above_another_and_each_band_is_below_the_one_bef
         assert any(above[names.index(name), at] or above[at, names.index(name)] for name in before)
 
 
-@given(st.lists(numbers, min_size=RESAMPLES, max_size=RESAMPLES), st.integers(2, 5))
-def test_identical_runs_share_a_band(draws: list[float], count: int) -> None:
-    assert set(bands([contender(f"run{at}", draws) for at in range(count)]).values()) == {1}
-
-
-@given(st.lists(numbers, min_size=RESAMPLES, max_size=RESAMPLES), st.floats(0.5, 50))
-def test_a_run_that_is_better_on_every_resample_stands_apart(draws: list[float], gain: float) -> None:
-    worse = contender("worse", draws)
-    better = contender("better", np.asarray(draws) + gain)
-    assert bands([worse, better]) == {"better": 1, "worse": 2}
-
-
 @pytest.mark.parametrize(("won", "apart"), [(94, False), (95, True), (100, True)])
 def test_ninety_five_of_a_hundred_resamples_part_two_runs(won: int, apart: bool) -> None:
     better = contender("better", [60.0] * won + [40.0] * (100 - won))
@@ -97,14 +84,9 @@ def test_common_resamples_tell_apart_what_intervals_would_not() -> None:
     assert set(bands([contender("a", base), contender("b", alone)]).values()) == {1}
 
 
-@given(st.lists(numbers, min_size=1, max_size=12))
-def test_places_and_middle_ranks_agree_with_scipy(values: list[float]) -> None:
-    opposite = [-value for value in values]
-    assert places(values) == rankdata(opposite, method="min").tolist()
-    assert middle_ranks(values).tolist() == rankdata(opposite, method="average").tolist()
-
-
 def test_mean_rank_of_three_runs() -> None:
+    assert places([0.2, 0.5, 0.5, 0.1]) == [3, 1, 1, 4]
+    assert middle_ranks([0.2, 0.5, 0.5, 0.1]).tolist() == [3.0, 1.5, 1.5, 4.0]
     # Ranks on the axes: (1, 3), (2, 1.5), (3, 1.5).
     axes = np.array([[0.9, 0.1], [0.5, 0.2], [0.1, 0.2]])
     assert mean_ranks(axes).tolist() == [2.0, 1.75, 2.25]

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bundle_tools.challenge.compare.bands import ABOVE
-from bundle_tools.challenge.compare.field import Entry
-from bundle_tools.challenge.compare.judgement import difference, widest
+from bundle_tools.challenge.compare.field import Entry, difference, widest
 from bundle_tools.challenge.compare.page import MOST_CLIPS
 from bundle_tools.cli.main import main
 from tests.challenge.compare.field import noisy, write_field

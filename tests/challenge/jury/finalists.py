@@ -43,6 +43,7 @@ def make_bundle(folder: Path, case: Case | None = None, videos: Sequence[Path] =
     shutil.move(made / "ref", folder / "reference_data" / PHASE)
     clips = folder / "input_data" / PHASE / "clips"
     clips.mkdir(parents=True)
+    (clips.parent / "task.yaml").write_text("clips: clips.csv\n")
     given = videos or (write_clip(folder / "plain.mp4", 12, Format(width=64, height=48)),)
     with (clips.parent / "clips.csv").open("w", newline="") as file:
         table = csv.writer(file)

@@ -20,13 +20,13 @@ def make_key(teams: int = 4, clips: int = 8, jurors: int = 4, missing: tuple[tup
     names = [f"c{number:02}" for number in range(clips)]
     letters = LETTERS[:teams]
     genuine = [
-        Item(f"g-{letter}-{clip}", "genuine", clip, letter, "", "lower" if place % 2 else "")
-        for place, clip in enumerate(names)
+        Item(f"g-{letter}-{clip}", "genuine", clip, letter, "")
+        for clip in names
         for letter in letters
         if (letter, clip) not in missing
     ]
     controls = [
-        Item(f"{kind}-{number}", kind, item.clip_id, item.letter, item.item_id, "")
+        Item(f"{kind}-{number}", kind, item.clip_id, item.letter, item.item_id)
         for kind in ("boilerplate", "repeat")
         for number, item in enumerate((genuine[0], genuine[-1]))
     ]
@@ -62,12 +62,7 @@ def answers_of(key: Key, juror: int, rate: Rate) -> dict[str, Any]:
     """All answers of one juror, as a sheet keeps them."""
     names = [criterion.name for criterion in RULES.criteria]
     return {
-        item.item_id: {
-            "effect": item.effect and "lower",
-            "ratings": dict(zip(names, rate(juror, item), strict=True)),
-            "remark": "",
-            "cannot_judge": False,
-        }
+        item.item_id: {"ratings": dict(zip(names, rate(juror, item), strict=True)), "remark": "", "cannot_judge": False}
         for item in key.items
     }
 

@@ -7,20 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import friedmanchisquare
 
-from bundle_tools.challenge.jury.result import (
-    bradley_terry,
-    comparisons,
-    intraclass_correlation,
-    kendall_w,
-    krippendorff_alpha,
-)
+from bundle_tools.challenge.jury.result import bradley_terry, comparisons, krippendorff_alpha
 
 Array = NDArray[np.float64]
 SEEDS = st.integers(0, 10_000)
-# P. E. Shrout and J. L. Fleiss (1979), table 2: six targets, four judges.
-SHROUT_FLEISS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]).T
 # K. Krippendorff (2011), section C: four observers, twelve units, ordinal alpha 0.815.
 GAP = math.nan
 KRIPPENDORFF = np.array(
@@ -40,16 +31,12 @@ def ratings(seed: int, jurors: int = 4, items: int = 20, missing: float = 0.0) -
     return np.where(random.random(drawn.shape) < missing, np.nan, drawn)
 
 
-@given(SEEDS, st.randoms(use_true_random=False))
-def test_order_does_not_matter(seed: int, luck: object) -> None:
+@given(SEEDS)
+def test_order_does_not_matter(seed: int) -> None:
     given_ = ratings(seed, missing=0.1)
     random = np.random.default_rng(seed)
     mixed = given_[random.permutation(4)][:, random.permutation(20)]
     assert krippendorff_alpha(mixed) == pytest.approx(krippendorff_alpha(given_))
-    whole = ratings(seed)
-    mixed = whole[random.permutation(4)][:, random.permutation(20)]
-    assert intraclass_correlation(mixed)[1] == pytest.approx(intraclass_correlation(whole)[1])
-    assert kendall_w(mixed) == pytest.approx(kendall_w(whole))
 
 
 @given(SEEDS)
@@ -58,30 +45,16 @@ def test_agreement_is_best_when_all_say_the_same(seed: int) -> None:
     same[:, 0] = 0
     same[:, 1] = 5
     assert krippendorff_alpha(same) == pytest.approx(1)
-    assert intraclass_correlation(same)[0] == pytest.approx(1)
-    assert kendall_w(same) == pytest.approx(1)
 
 
 def test_chance_is_nothing() -> None:
     random = np.random.default_rng(7)
     drawn = [random.integers(0, 6, (5, 60)).astype(float) for _ in range(60)]
     assert abs(np.mean([krippendorff_alpha(one) for one in drawn])) < 0.01
-    assert abs(np.mean([intraclass_correlation(one)[0] for one in drawn])) < 0.01
-    assert abs(np.mean([kendall_w(one[:, :6]) for one in drawn]) - 1 / 5) < 0.03  # 1 / number of jurors
 
 
-def test_worked_numbers() -> None:
-    """Those of the papers, which round to two or three decimals; the others are of pingouin 0.7.0."""
-    found = intraclass_correlation(SHROUT_FLEISS.astype(float))
-    assert found == pytest.approx((0.289764, 0.620051), abs=1e-6)  # 0.29 and 0.62 in the paper
+def test_the_worked_number_of_the_paper() -> None:
     assert round(krippendorff_alpha(KRIPPENDORFF), 3) == 0.815
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_concordance_agrees_with_a_library(seed: int) -> None:
-    table = ratings(seed, jurors=5, items=7)
-    theirs = friedmanchisquare(*table.T).statistic / (5 * 6)
-    assert kendall_w(table) == pytest.approx(theirs, abs=1e-6)
 
 
 def test_preferences_of_choix() -> None:
@@ -101,5 +74,3 @@ def test_ties_are_half_a_win_and_strengths_stay_finite() -> None:
 def test_what_cannot_be_said_is_no_number() -> None:
     assert math.isnan(krippendorff_alpha(np.full((3, 4), np.nan)))
     assert math.isnan(krippendorff_alpha(np.full((3, 4), 2.0)))
-    assert math.isnan(intraclass_correlation(np.ones((1, 4)))[0])
-    assert math.isnan(kendall_w(np.ones((3, 4))))

@@ -47,11 +47,7 @@ def pipe(path: Path) -> Path:
     return path
 
 
-LONE = {
-    "format_version": 1,
-    "sha256": "",
-    "payload": '{"sheet": "\ud800", "design": "", "answers": {}}',
-}
+LONE = {"format_version": 1, "sha256": "", "payload": '{"sheet": "\ud800", "design": "", "answers": {}}'}
 BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "edited": (changed_afterwards, "changed after it was saved"),
     "truncated": (cut_off, "cut off"),
@@ -71,10 +67,9 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(beauty=1)),
         "one per criterion",
     ),
-    "odd effect": (lambda path: edited(path, lambda a: a["g-A-c01"].update(effect="up")), "effect: expected"),
     "long remark": (lambda path: edited(path, lambda a: a["g-A-c00"].update(remark="x" * 5000)), "remark: expected"),
     "unfinished": (lambda path: edited(path, lambda a: a.pop("g-A-c00")), "1 of 10 items have no answer"),
-    "half an answer": (lambda path: edited(path, lambda a: a["g-A-c01"].update(effect="")), "1 of 10 items"),
+    "half an answer": (lambda path: edited(path, lambda a: a["g-A-c01"]["ratings"].pop("clarity")), "1 of 10 items"),
     "half a character": (lambda path: (path.write_text(json.dumps(LONE)), path)[1], "changed after it was saved"),
     "missing file": (lambda path: path, "no such file"),
     "a pipe": (pipe, "no such file"),

@@ -231,8 +231,3 @@ def test_small_juries_and_silent_teams_still_give_numbers(read: Read, jurors: in
         True
     ]
     assert all(np.isnan(one.alpha) for one in found.agreement) == (jurors == 1)
-
-
-def test_guesses_are_graded(read: Read) -> None:
-    found = result(read, honest(QUALITY))
-    assert [one.imagined for one in found.placed] == [1.0] * 4

@@ -14,9 +14,9 @@ import av
 import pytest
 
 from bundle_tools.challenge.jury.criteria import Key, read_key
-from bundle_tools.challenge.jury.make import LARGEST_SIDE, for_browser
 from bundle_tools.challenge.jury.panel import read_answers
 from bundle_tools.cli.main import main
+from bundle_tools.media import LARGEST_SIDE, for_browser
 from tests import there
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
 from tests.challenge.jury.juries import RULES
@@ -74,7 +74,7 @@ def test_nothing_tells_who_wrote_what_or_what_is_true(jury: Path, key: Key) -> N
         for secret in ("honest", "other-team", "silent", "genuine", "boilerplate", *key.clips):
             assert secret not in words
     content = sheet(jury, 1)
-    assert all(set(item) == {"id", "clip", "text", "image", "values", "cue"} for item in content["items"])
+    assert all(set(item) == {"id", "clip", "text", "image", "values"} for item in content["items"])
 
 
 def test_teams_come_in_latin_squares_and_repeats_far_apart(jury: Path, key: Key) -> None:
@@ -129,7 +129,7 @@ def test_missing_explanations_are_named(jury: Path, key: Key) -> None:
 def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = write_clip(tmp_path / "plain.mp4", 12, Format(width=64, height=48))
     assert for_browser(plain) == plain.read_bytes()
-    monkeypatch.setattr("bundle_tools.challenge.jury.make._STAYS_BITS", 1_000)
+    monkeypatch.setattr("bundle_tools.media.UNCHANGED_BITS", 1_000)
     assert for_browser(plain) != plain.read_bytes()  # too large for a sheet with many
     odd = write_clip(tmp_path / "odd.mkv", 12, Format(width=900, height=506, codec="mpeg4"))
     (tmp_path / "made.mp4").write_bytes(for_browser(odd))
@@ -143,7 +143,7 @@ def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypat
         sound, original = list(made.decode(audio=0)), list(given.decode(audio=0))
     end_s = float(sound[-1].time or 0) + sound[-1].samples / sound[-1].sample_rate
     given_s = sum(frame.samples / frame.sample_rate for frame in original)
-    assert end_s == pytest.approx(given_s, abs=0.03)  # but for the coder's blocks
+    assert end_s == pytest.approx(given_s, abs=0.05)  # but for two blocks of the coder
 
 
 def test_frames_keep_their_own_times(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_whole_session_by_keyboard(jury: Path, key: Key, page: Page, tmp_path:
         page.keyboard.press("Enter")  # refused: not finished
         assert "Still open" in page.inner_text("#missing")
         assert page.locator("#next.primary").count() == 0
-        for digit in ("1" if item["cue"] else "") + "43210":
+        for digit in "43210":
             page.keyboard.press(digit)
         assert page.locator("#next.primary").count() == 1
         page.keyboard.press("Enter")
@@ -242,15 +242,14 @@ def test_a_slip_is_taken_back_and_a_saved_file_loses_nothing(jury: Path, page: P
     with page.expect_download() as download:
         page.keyboard.press("s")
     download.value.save_as(tmp_path / "early.json")
-    cue = sheet(jury, 1)["items"][1]["cue"]
-    for key in ("1" if cue else "") + "44":
+    for key in "44":
         page.keyboard.press(key)
     page.keyboard.press("c")
     assert page.locator("#criteria :checked").count() == 1
-    for key in "ccc":
+    for key in "cc":
         page.keyboard.press(key)
     assert page.locator(".item :checked").count() == 0
-    for key in ("1" if cue else "") + "23450":
+    for key in "23450":
         page.keyboard.press(key)
     page.keyboard.press("Enter")
     page.set_input_files("#load", str(tmp_path / "early.json"))  # older than what is here

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge.build import entries
 from bundle_tools.challenge.reading.tables import PhaseData, read_labels, read_settings
 from bundle_tools.challenge.rules.reference import check_groups_misplaced, check_reference
 from bundle_tools.codabench.rules.dataset import Dataset

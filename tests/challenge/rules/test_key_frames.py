@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 import yaml
 
-from bundle_tools.challenge.key_frames import COLUMNS, LARGEST_BYTES, encode, middle_frame, write_key_frames
 from bundle_tools.challenge.reading.tables import PhaseData, read_labels, read_settings
 from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
+from bundle_tools.media import LARGEST_PICTURE, middle_frame, small_jpeg
+from bundle_tools.phase_data.files import KEY_FRAME_COLUMNS, write_key_frames
 from score.report.drawings import jpeg_size
 from tests import ROOT
 from tests.ingestion.clips import Format, write_clip
+from tests.own_clips.clips import rotated
 
 CLIPS = ("c0a1b2c3d4", "c1a1b2c3d4", "c2a1b2c3d4")
 Mutation = Callable[[Path], object]
@@ -54,7 +56,7 @@ def codes(phase: Path) -> set[str]:
 
 def test_one_picture_a_clip_from_its_middle(phase: Path) -> None:
     rows = list(csv.DictReader((phase / "key_frames.csv").open()))
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == KEY_FRAME_COLUMNS
     assert [row["clip_id"] for row in rows] == sorted(CLIPS)
     for row in rows:
         assert jpeg_size((phase / row["file"]).read_bytes()) == (64, 48)
@@ -68,13 +70,20 @@ def test_the_middle_frame_is_in_the_middle() -> None:
     assert time_s == pytest.approx(2.5, abs=0.1)
 
 
+def test_the_middle_frame_is_upright(tmp_path: Path) -> None:
+    clip = write_clip(tmp_path / "clip.mp4", 10, Format(width=64, height=48)).read_bytes()
+    (plain, _), (turned, _) = middle_frame(clip), middle_frame(rotated(clip))
+    assert turned.shape == (64, 48, 3)
+    assert (turned == np.rot90(plain, -1)).all()
+
+
 def test_pictures_are_small() -> None:
     noise = np.random.default_rng(1).integers(0, 256, (720, 1280, 3), np.uint8)
     smooth = cv2.GaussianBlur(noise, (0, 0), 20)
-    data = encode(np.asarray(smooth, np.uint8))
+    data = small_jpeg(np.asarray(smooth, np.uint8))
     assert jpeg_size(data) == (355, 200)
-    assert len(data) <= LARGEST_BYTES
-    assert len(encode(noise)) < 64_000
+    assert len(data) <= LARGEST_PICTURE
+    assert len(small_jpeg(noise)) < 64_000
 
 
 def test_old_pictures_are_removed_and_broken_clips_are_named(phase: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
+from bundle_tools.challenge.enough import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
 from bundle_tools.challenge.reading.program_settings import ScoringSettings
 from bundle_tools.challenge.rules.phases import check_hidden_labels
 from bundle_tools.codabench.rules.document import Draft

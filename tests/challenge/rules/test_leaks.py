@@ -31,7 +31,9 @@ from bundle_tools.challenge.reading.answers import (
     named_ids,
 )
 from bundle_tools.challenge.reading.inside import Unopened, look_inside
+from bundle_tools.challenge.reading.tables import read_contributions
 from bundle_tools.challenge.rules.leaks import check_identities, check_leaks
+from bundle_tools.challenge.rules.reference import check_misplaced
 from bundle_tools.challenge.rules.shortcuts import check_shortcuts
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.archive import check_zip
@@ -85,7 +87,7 @@ def bundle(skeleton: Path, tmp_path: Path) -> Path:
 
 def findings(bundle: Path) -> list[Finding]:
     given = draft_of(bundle)
-    return [*check_leaks(given), *check_identities(given)]
+    return [*check_leaks(given), *check_identities(given), *check_misplaced(given)]
 
 
 def codes(bundle: Path) -> set[str]:
@@ -213,6 +215,23 @@ def a_source_in_public_data(bundle: Path) -> None:
 
 def a_hidden_clip(bundle: Path) -> bytes:
     return clips_of(bundle, "final")[0].read_bytes()
+
+
+def a_hidden_copy(bundle: Path) -> bytes:
+    with (bundle / "input_data/final/copies.csv").open() as opened:
+        return (ROOT / "input_data/final" / next(csv.DictReader(opened))["file"]).read_bytes()
+
+
+def contributions(bundle: Path) -> dict[str, tuple[float, ...]]:
+    return read_contributions(Dataset(bundle / "reference_data/final"))
+
+
+def a_column_of_contributions(bundle: Path) -> str:
+    return "\n".join(f"{row[1]:.4f}" for row in contributions(bundle).values())
+
+
+def contributions_beside_ids(bundle: Path) -> str:
+    return "\n".join(f"{clip}: {row[0]:.6f}" for clip, row in contributions(bundle).items())
 
 
 def words_apart(bundle: Path) -> str:
@@ -352,6 +371,9 @@ PLANTED_FILES: list[tuple[str, Plant]] = [
     ("leak-labels", Plant("solutions/constant/x.npy", lambda b: saved(matrix(b).astype("<f4")))),
     ("leak-labels", Plant("solutions/constant/x.npy", lambda b: saved(np.array(column(b), dtype=">f4")))),
     ("leak-labels", Plant("starting_kit/x.npz", lambda b: saved(matrix(b), compressed=True))),
+    # What causes contribute tells as much as labels.
+    ("leak-labels", Plant("public_data/x.txt", a_column_of_contributions)),
+    ("leak-labels", Plant("input_data/final/x.md", contributions_beside_ids)),
     # Ids.
     ("leak-id", Plant("public_data/x.md", one_id)),
     ("leak-id", Plant("starting_kit/x.zip", lambda b: zipped("x.md", one_id(b).encode()))),
@@ -360,6 +382,7 @@ PLANTED_FILES: list[tuple[str, Plant]] = [
     ("leak-clip", Plant("public_data/clips/x.mp4", a_hidden_clip)),
     ("leak-clip", Plant("input_data/practice/clips/x.mp4", a_hidden_clip)),
     ("leak-clip", Plant("solutions/constant/x.bin", a_hidden_clip)),
+    ("leak-clip", Plant("public_data/x.mp4", a_hidden_copy)),
     ("leak-clip", Plant("public_data/clips/x.mp4", lambda b: a_hidden_clip(b) + bytes(8))),
     ("leak-clip", Plant("public_data/clips/x.mp4", lambda b: free_box(b"x" * 1000) + a_hidden_clip(b))),
     # The seal.
@@ -381,6 +404,9 @@ PLANTED_FILES: list[tuple[str, Plant]] = [
     ("archive-unopened", Plant("public_data/x.gz", lambda _: b"\x1f\x8b\x08 broken")),
 ]
 OTHERWISE: list[tuple[str, Mutation]] = [
+    ("causes-misplaced", Plant("input_data/final/causes.json", lambda _: '{"clips": {}}')),
+    ("causes-misplaced", Plant("public_data/observations.json", lambda _: "{}")),
+    ("causes-misplaced", Plant("solutions/constant/data/causes.json", lambda _: "{}")),
     ("leak", a_link("starting_kit/linked", "reference_data/final")),
     ("leak-labels", table_in_a_practice_clip),
     ("leak-labels", labels_in_boxes(lambda row: ",".join(list(row.values())[2:]).encode())),
@@ -475,7 +501,8 @@ def test_what_gives_nothing_away_is_no_finding(bundle: Path) -> None:
 def test_a_task_that_shows_its_true_values_hides_nothing(bundle: Path) -> None:
     path = bundle / "reference_data/final/task.yaml"
     path.write_text(path.read_text().replace("truth: false", "truth: true").replace("clips: false", "clips: true"))
-    put(bundle / "public_data/x.csv", (bundle / FINAL).read_bytes())
+    for name in ("labels.csv", "causes.json"):
+        put(bundle / "starting_kit" / name, (bundle / FINAL).with_name(name).read_bytes())
     assert findings(bundle) == []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.enough_clips import points_apart
+from bundle_tools.challenge.enough import points_apart
 from bundle_tools.challenge.reading.tables import (
     PhaseData,
     read_contributions,
@@ -22,9 +22,7 @@ from bundle_tools.challenge.reading.tables import (
     vocabulary_of,
 )
 from bundle_tools.challenge.rules.clips import check_data
-from bundle_tools.challenge.rules.leaks import check_leaks
 from bundle_tools.challenge.rules.phases import FEWEST_PEOPLE, check_probes, check_ranking, check_yardstick
-from bundle_tools.challenge.rules.reference import check_misplaced
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
@@ -357,75 +355,6 @@ def test_rubbish_in_the_settings_is_a_finding_never_a_traceback(phase: Path, val
     read_contributions(Dataset(phase / "reference"))
 
 
-@pytest.fixture
-def bundle(phase: Path) -> Path:
-    files: dict[str, str | bytes] = {
-        "competition.yaml": BUNDLE,
-        "pages/overview.md": "# Measured\n",
-        **{f"{folder}/readme.txt": "Hello.\n" for folder in ("public", "kit", "solution")},
-    }
-    return write_files(phase, files)
-
-
-def leaks(bundle: Path) -> set[str]:
-    draft = draft_of(bundle)
-    return {finding.code for finding in [*check_leaks(draft), *check_misplaced(draft)]}
-
-
-def test_a_bundle_that_keeps_its_secrets_has_no_leak(bundle: Path) -> None:
-    assert leaks(bundle) == set()
-
-
-def contributions(bundle: Path) -> dict[str, tuple[float, ...]]:
-    return read_contributions(Dataset(bundle / "reference"))
-
-
-def column(bundle: Path) -> str:
-    return "\n".join(f"{row[1]:.4f}" for row in contributions(bundle).values())
-
-
-def beside_ids(bundle: Path) -> str:
-    return "\n".join(f"{clip}: {row[0]:.6f}" for clip, row in contributions(bundle).items())
-
-
-PLANTED: list[tuple[str, str, Callable[[Path], bytes]]] = [
-    ("leak", "kit/c.json", lambda bundle: (bundle / "reference/causes.json").read_bytes()),
-    ("leak", "solution/seen.txt", lambda bundle: (bundle / "reference/observations.json").read_bytes()),
-    ("leak-labels", "public/rule.txt", lambda bundle: column(bundle).encode()),
-    ("leak-labels", "pages/overview.md", lambda bundle: column(bundle).encode()),
-    ("leak-labels", "input/notes.txt", lambda bundle: beside_ids(bundle).encode()),
-    ("leak-id", "kit/notes.txt", lambda _: f"The clip {CLIPS[0]} smiles.".encode()),
-    ("leak-clip", "public/a.mp4", lambda bundle: first_copy(bundle).read_bytes()),
-    ("leak-clip", "kit/b.bin", lambda bundle: first_copy(bundle).read_bytes() + b"padded"),
-    ("causes-misplaced", "input/causes.json", lambda _: b'{"clips": {}}'),
-    ("causes-misplaced", "public/observations.json", lambda _: b"{}"),
-    ("causes-misplaced", "solution/data/causes.json", lambda _: b"{}"),
-]
-
-
-@pytest.mark.parametrize(("code", "name", "content"), PLANTED)
-def test_planted_causes_and_copies_are_found(
-    bundle: Path, code: str, name: str, content: Callable[[Path], bytes]
-) -> None:
-    path = bundle / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(content(bundle))
-    assert code in leaks(bundle)
-
-
-def test_a_copy_that_differs_from_its_clip_is_found_in_public(bundle: Path) -> None:
-    # Another picture than any clip's: only the list of copies tells that it is secret.
-    replace_copy(25, Format(width=96, height=64))(bundle)
-    shutil.copy(first_copy(bundle), bundle / "public/x.mp4")
-    assert "leak-clip" in leaks(bundle)
-
-
-def test_what_an_open_phase_knows_may_be_in_the_kit(bundle: Path) -> None:
-    settings("reference", lambda content: content.update(report={"truth": True}))(bundle)
-    shutil.copy(bundle / "reference/causes.json", bundle / "kit/causes.json")
-    assert leaks(bundle) == set()
-
-
 def test_small_files_are_read_however_wrong_they_are(phase: Path) -> None:
     assert vocabulary_of({"explanation": {"evidence": {"cues": "smile"}}}) == []
     assert vocabulary_of({"explanation": []}) == []
@@ -433,6 +362,6 @@ def test_small_files_are_read_however_wrong_they_are(phase: Path) -> None:
     assert len(read_copies(data)) == len(CLIPS) * len(CUES)
     (phase / "input/copies.csv").write_text("copy_id\nx,y\n")
     assert read_copies(data) == []
-    table = contributions(phase)
+    table = read_contributions(Dataset(phase / "reference"))
     assert {len(row) for row in table.values()} == {2 * len(TARGETS)}
     assert table[CLIPS[0]][0] == causes(0)["contributions"]["openness"]["smile"]

@@ -94,21 +94,11 @@ def test_the_result_is_the_same_for_any_rising_scale_and_direction() -> None:
     assert p_value(np.exp(x), -y, sources) == p_value(x, -np.exp(-np.exp(-y)), sources)
 
 
-@pytest.mark.parametrize("x", [np.ones((24, 2)), np.empty((24, 0))])
-def test_constant_features_are_no_feature(x: Array) -> None:
-    _, y, sources = null_set(1, [2] * 12)
-    assert associate(numbered(x), numbered(y), sources) is None
-
-
-def test_one_person_proves_nothing() -> None:
-    x, y, sources = null_set(2, [24])
-    assert associate(numbered(x), numbered(y), sources) is None
-
-
-def test_labels_that_are_no_numbers_are_left_out() -> None:
+def test_nothing_is_told_without_features_that_vary_people_or_labels() -> None:
     x, y, sources = null_set(8, [2] * 12)
-    y[0, :] = np.nan
-    assert associate(numbered(x), numbered(y), sources) is None
+    gaps = np.where(np.arange(24)[:, None] == 0, np.nan, y)
+    odd = [(np.ones((24, 2)), y, sources), (np.empty((24, 0)), y, sources), (x, y, ["s"] * 24), (x, gaps, sources)]
+    assert [associate(numbered(features), numbered(labels), people) for features, labels, people in odd] == [None] * 4
 
 
 def encode(
@@ -212,11 +202,7 @@ def test_a_giveaway_is_named(tiny: Path, feature: str, options: dict[str, object
 
 @pytest.mark.parametrize(
     ("order", "copies", "severity"),
-    [
-        (None, False, "warning"),
-        (None, True, "error"),
-        (RANKS.argsort().tolist(), False, "error"),
-    ],
+    [(None, False, "warning"), (None, True, "error"), (RANKS.argsort().tolist(), False, "error")],
 )
 def test_sizes_may_follow_what_moves_in_filmed_clips_alone(
     tiny: Path, order: list[int] | None, copies: bool, severity: str

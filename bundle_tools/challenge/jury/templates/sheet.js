@@ -3,7 +3,6 @@
   const sheet = JSON.parse(document.getElementById("content").textContent);
   const KEPT = "jury-" + sheet.sheet;
   const SAVED = "ratings-" + sheet.juror + ".json";
-  const EFFECTS = [["lower", "lower"], ["same", "about the same"], ["higher", "higher"]];
   const LONGEST = 240; // seconds for an item; what is more was a break
   const at = (id) => document.getElementById(id);
   let state = { place: -1, answers: {} };
@@ -53,12 +52,11 @@
     at("unkept").hidden = kept;
   };
   const item = () => sheet.items[state.place];
-  const answer = () => (state.answers[item().id] ??= { effect: "", ratings: {}, remark: "", cannot_judge: false });
+  const answer = () => (state.answers[item().id] ??= { ratings: {}, remark: "", cannot_judge: false });
   const gaps = (one, given) => {
     if (!given) return ["everything"];
     if (given.cannot_judge) return [];
     const open = sheet.criteria.filter((c) => given.ratings[c.name] === undefined).map((c) => c.title);
-    if (one.cue && !given.effect) open.unshift("what happens without the cue");
     return open;
   };
   const isDone = (one) => gaps(one, state.answers[one.id]).length === 0;
@@ -83,7 +81,7 @@
     return outer;
   };
 
-  const questions = () => [at("imagine"), ...at("criteria").children].filter((q) => !q.hidden);
+  const questions = () => [...at("criteria").children];
   const unanswered = () => questions().find((q) => !q.querySelector(":checked"));
   const mark = () => {
     const focused = questions().find((q) => q.contains(document.activeElement));
@@ -136,10 +134,6 @@
       row.append(target.title, cell, meter);
       return row;
     }));
-    at("imagine").hidden = !one.cue;
-    at("imagine-question").textContent = "Without “" + one.cue + "”, the score would be …";
-    at("effects").replaceChildren(...EFFECTS.map(([value, label], number) =>
-      choice("effect", value, (number + 1) + " · " + label, given.effect === value, (chosen) => { change((a) => { a.effect = chosen; }); mark(); })));
     at("criteria").replaceChildren(...sheet.criteria.map((criterion) => {
       const field = document.createElement("fieldset"), legend = document.createElement("legend"), hint = document.createElement("span"), row = document.createElement("div"), anchors = document.createElement("p");
       legend.append(criterion.title + " ");
@@ -193,7 +187,7 @@
     const given = questions().filter((q) => q.querySelector(":checked")).at(-1)?.querySelector(":checked");
     if (!given) return;
     given.checked = false;
-    change((a) => { if (given.name === "effect") a.effect = ""; else delete a.ratings[given.name]; });
+    change((a) => { delete a.ratings[given.name]; });
     mark()?.scrollIntoView({ block: "nearest" });
   };
 
@@ -230,7 +224,7 @@
     const current = mark();
     if (!current) return;
     const inputs = [...current.querySelectorAll("input")];
-    const chosen = current.parentElement.id === "criteria" ? inputs.find((input) => Number(input.value) === value) : inputs[value - 1];
+    const chosen = inputs.find((input) => Number(input.value) === value);
     if (!chosen) return;
     chosen.checked = true;
     chosen.dispatchEvent(new Event("change"));

@@ -1,1 +1,0 @@
-"""`bundle data`: make clips, labels and related files."""

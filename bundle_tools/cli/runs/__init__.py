@@ -1,1 +1,0 @@
-"""Commands about submissions and their runs."""

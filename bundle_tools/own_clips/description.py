@@ -1,0 +1,135 @@
+"""An organiser's description of a challenge: title, targets, ranges and words, in one small file.
+
+All of it is optional: by default, every numeric column is a target, and all share one range.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, StrictFloat
+from pydantic.dataclasses import dataclass
+
+from bundle_tools.own_clips.files import Problems
+from bundle_tools.phase_data.settings import TRIED, Challenge, Target
+from bundle_tools.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, matching, one_of, read
+
+NAME = r"[a-z][a-z0-9_]{0,31}"
+LONGEST_TITLE = 24
+_Name = Annotated[Name, matching(NAME, "at most 32 lower-case letters, digits and underscores, a letter first")]
+_Title = Annotated[str, line(LONGEST_TITLE)]
+_Bound = Annotated[StrictFloat, Field(ge=-1e6, le=1e6)]
+
+
+@plain_dataclass(frozen=True)
+class Description:
+    """The content of the file; missing keys have their defaults."""
+
+    challenge: Challenge = field(default_factory=lambda: Challenge(vocabulary=TRIED))
+    """Has no targets if the file names none; then every numeric column is a target."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Column of the table by role: clip, source, transcript."""
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, config=CONFIG)
+class _Target(Section):
+    name: _Name
+    minimum: _Bound
+    maximum: _Bound
+    title: _Title = ""
+    column: Name = ""
+    high: Name = ""
+
+    def mistakes(self) -> Iterator[Rule]:
+        if self.minimum >= self.maximum:
+            yield "", f"minimum {self.minimum:g} and maximum {self.maximum:g}", "two numbers, rising"
+
+
+@dataclass(frozen=True, config=CONFIG)
+class _Group(Section):
+    name: _Name
+    targets: Entries[Name]
+    title: _Title = ""
+
+
+@dataclass(frozen=True, config=CONFIG)
+class _Columns(Section):
+    clip: Name | None = None
+    source: Name | None = None
+    transcript: Name | None = None
+
+
+@dataclass(frozen=True, config=CONFIG)
+class _File(Section):
+    """The keys of the file, as docs/adapting.md explains them."""
+
+    # Shown above every report.
+    title: Annotated[str, line(100)] = Challenge.title
+    description: Annotated[str, line(2000)] = ""
+    targets: Entries[_Target] = ()
+    main_target: Name = ""
+    group: _Group | None = None
+    vocabulary: Entries[_Name] = TRIED
+    aliases: dict[Name, Entries[Name]] = field(default_factory=dict)
+    columns: _Columns = field(default_factory=_Columns)
+    ignore: Entries[Name] = ()
+
+    def mistakes(self) -> Iterator[Rule]:
+        names = [target.name for target in self.targets]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield "targets", f"{name} twice", "every name once"
+        if names and self.main_target and self.main_target not in names:
+            yield "main_target", repr(self.main_target), one_of(names, self.main_target)
+        for name in self.group.targets if self.group else ():
+            if name not in names:
+                yield "group.targets", repr(name), one_of(names, name)
+        for cue in self.aliases.keys() - set(self.vocabulary):
+            yield f"aliases.{cue}", "not a cue of the vocabulary", one_of(self.vocabulary, cue)
+
+
+def read_description(path: Path, problems: Problems) -> Description:
+    """Read the file.
+
+    Raises BundleError with all problems, since a table cannot be read by a faulty description.
+    """
+    try:
+        found = read(_File, path)
+    except WrongSettings as error:
+        told = [f"{one.key or path.name}: found {one.found}; expected {one.expected}" for one in error.mistakes]
+        problems.add("settings that cannot be used", *told, fix="docs/adapting.md shows the file.")
+        problems.stop(f"--challenge {path}")
+        raise
+    targets = tuple(
+        Target(one.name, one.title or _titled(one.name), one.minimum, one.maximum, one.column or one.name, one.high)
+        for one in found.targets
+    )
+    group = None
+    if found.group is not None:
+        title = found.group.title or _titled(found.group.name)
+        group = {"name": found.group.name, "title": title, "targets": found.group.targets}
+    challenge = Challenge(
+        found.title,
+        found.description,
+        targets,
+        found.main_target or next((one.name for one in targets), ""),
+        group,
+        found.vocabulary,
+        found.aliases,
+    )
+    columns = {role: column for role, column in vars(found.columns).items() if column is not None}
+    return Description(challenge, columns, found.ignore)
+
+
+def _titled(name: str) -> str:
+    return name.replace("_", " ").strip().capitalize()[:LONGEST_TITLE].strip()
+
+
+def target_of(column: str, ends: tuple[float, float]) -> Target:
+    """Make a target from a column; its name is the column's, spelt as a valid target name."""
+    spelt = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:32]
+    name = spelt if re.fullmatch(NAME, spelt) else f"target_{spelt}"[:32].rstrip("_")
+    return Target(name, _titled(column), *ends, column)

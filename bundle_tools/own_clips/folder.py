@@ -1,0 +1,268 @@
+"""Clips and a table of labels as a `Dataset`; all mismatches are reported together."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from bundle_tools.console import Progress
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.dataset import Clip, Dataset
+from bundle_tools.own_clips.description import Description, target_of
+from bundle_tools.own_clips.files import Place, Problems, Table, by_name, read_table, scan
+from bundle_tools.phase_data.settings import Challenge, Target
+
+VIDEOS = (
+    *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".3gp"),
+    *(".wmv", ".flv", ".ogv", ".mxf"),
+)
+# Usual column names for each role; case, blanks and underscores are ignored.
+USUAL = {
+    "clip": ("clip", "clipid", "clipname", "file", "filename", "video", "videoid", "videoname", "name"),
+    "source": ("source", "sourceid", "person", "personid", "speaker", "speakerid", "participant", "participantid",
+               "subject", "subjectid", "youtubeid"),
+    "transcript": ("transcript", "transcription", "text", "words"),
+}  # fmt: skip
+MOST_ATTRIBUTES, MOST_GROUPS = 8, 20
+LONGEST_NAME = 40
+"""The most characters of the title that become part of `data_version`."""
+PROTECTED = ("gender", "sex", "age", "agegroup", "ethnicity", "race")
+"""Column names of personal attributes, which must not become targets by accident."""
+_TABLE_FIX = "Correct the table."
+MERGED = "Cells that were merged in a spreadsheet are empty in all rows but the first."
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The organiser's files and options."""
+
+    clips: Path
+    """Folder with the clips; zip archives in it are searched too."""
+    labels: Path
+    groups: Path | None = None
+    ends: tuple[float, float] = (0.0, 1.0)
+    """Range of all targets if the challenge names none."""
+    wanted: int = 0
+    """Requested number of clips in all phases together; 0 if unspecified."""
+
+
+def read_folder(
+    sources: Sources, description: Description, problems: Problems, progress: Progress | None = None
+) -> Dataset:
+    """Read clips, labels and groups.
+
+    Raises BundleError with all problems.
+    """
+    if not sources.clips.is_dir():
+        raise BundleError(f"--clips {sources.clips}: expected a folder, found none.")
+    places = scan(sources.clips, problems=problems, progress=progress)
+    videos = [place for place in places if place.name.lower().endswith(VIDEOS)]
+    clips = by_name(videos, "clips with the same name", problems, fix="Rename or delete one.")
+    if 0 < len(clips) <= sources.wanted:
+        what = f"--practice and --final ask for {sources.wanted} clips; found {len(clips)}"
+        problems.add("phases that leave no clips for training", what, fix="Ask for smaller phases.")
+    table = _table(sources.labels, "--labels", problems)
+    labelled: dict[str, Clip] = {}
+    challenge, roles = description.challenge, {}
+    if table is not None:
+        roles = _roles(table, description, problems)
+        challenge = _completed(description, table, roles, sources.ends, problems)
+        labelled = _labelled(table, roles, challenge.targets, clips, problems) if "clip" in roles else {}
+    groups: dict[str, dict[str, str]] = {}
+    attributes: tuple[str, ...] = ()
+    if sources.groups is not None:
+        groups, attributes = _groups(sources.groups, labelled.values(), description, challenge.targets, problems)
+    problems.stop(f"{sources.clips} and {sources.labels}")
+    return Dataset(
+        name=re.sub(r"[^a-z0-9]+", "-", challenge.title.lower())[:LONGEST_NAME].strip("-") or "own",
+        challenge=challenge,
+        clips=tuple(
+            replace(clip, groups=next((groups[name] for name in _names_of(clip) if name in groups), {}))
+            for clip in labelled.values()
+        ),
+        attributes=attributes,
+        has_sources="source" in roles,
+    )
+
+
+def _table(path: Path, option: str, problems: Problems) -> Table | None:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BundleError(f"{option} {path}: {error.strerror}. Name a CSV file.") from error
+    return read_table(content, path.name, problems)
+
+
+def _roles(table: Table, description: Description, problems: Problems) -> dict[str, str]:
+    """Return the role of each column, from the description, else from the usual names."""
+    columns, found = description.columns, f"found {', '.join(table.columns)}"
+    taken = {*columns.values(), *(one.column for one in description.challenge.targets), *description.ignore}
+    roles = {}
+    for role, usual in USUAL.items():
+        named = columns.get(role)
+        free = [column for column in table.columns if column not in taken and _plain(column) in usual]
+        if named is not None and named not in table.columns:
+            fix = "Correct columns: in the challenge file."
+            problems.add("named columns that do not exist", f"{named} ({role}); {found}", fix=fix)
+        elif named is not None:
+            roles[role] = named
+        elif free:
+            roles[role] = min(free, key=lambda column: usual.index(_plain(column)))
+    if "clip" not in roles and "clip" not in columns:
+        fix = "Name the column of file names clip, or give its name under columns: in the challenge file."
+        problems.add("tables without a clip column", found, fix=fix)
+    return roles
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[\s_-]", "", column.lower())
+
+
+def _completed(
+    description: Description, table: Table, roles: Mapping[str, str], ends: tuple[float, float], problems: Problems
+) -> Challenge:
+    """Return the challenge with its targets: those it names, else all remaining columns."""
+    challenge, found = description.challenge, f"found {', '.join(table.columns)}"
+    if challenge.targets:
+        missing = [f"{one.column}; {found}" for one in challenge.targets if one.column not in table.columns]
+        problems.add("targets without a column", *missing, fix="Correct column: or name:.")
+        return challenge
+    low, high = ends
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        given = f"--range {low:g} {high:g}"
+        problems.add("ranges that cannot be used", given, fix="Give two finite numbers, the smaller one first.")
+        # So that no label is outside the range.
+        ends = -math.inf, math.inf
+    free = [column for column in table.columns if column not in {*roles.values(), *description.ignore}]
+    protected = [column for column in free if _plain(column) in PROTECTED]
+    fix = (
+        "Move them to the table of --groups, or list them under ignore: in the challenge file. To predict them anyway, "
+        "name every target under targets:."
+    )
+    problems.add("columns of personal attributes, which would become targets", *protected, fix=fix)
+    targets = tuple(target_of(column, ends) for column in free if column not in protected)
+    if not targets:
+        problems.add("tables without labels", found, fix="Add a column of numbers for each target.")
+    names = [one.name for one in targets]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    problems.add("columns whose short names are equal", *twice, fix="Rename one of them.")
+    main = challenge.main_target or next(iter(names), "")
+    if names and main not in names:
+        fix = f"Name one of {', '.join(names)}."
+        problems.add("main targets that do not exist", f"main_target: {main}", fix=fix)
+    return replace(challenge, targets=targets, main_target=main)
+
+
+def _labelled(
+    table: Table, roles: Mapping[str, str], targets: Sequence[Target], clips: Mapping[str, Place], problems: Problems
+) -> dict[str, Clip]:
+    """Return the labelled clips by file name."""
+    spellings = _spellings(clips)
+    found: dict[str, Clip] = {}
+    lines: dict[str, int] = {}
+    for line, cells in table.rows:
+        given = cells[roles["clip"]].replace("\\", "/").rpartition("/")[2]
+        matches = [given] if given in clips else spellings.get(given) or spellings.get(given.casefold(), [])
+        if len(matches) != 1:
+            what = "labels without a clip" if not matches else "labels that fit several clips"
+            fix = "Add the file, or remove the row; capitals do not matter."
+            problems.add(what, f"line {line}: {given}", fix=fix)
+            continue
+        (name,) = matches
+        if name in found:
+            where = f"lines {lines[name]} and {line}: {name}"
+            problems.add("clips with several rows of labels", where, fix="Keep one row per clip, such as the mean.")
+            continue
+        labels = tuple(_label(cells, one, line, table, problems) for one in targets)
+        source = cells[roles["source"]] if "source" in roles else name
+        if not source:
+            problems.add(
+                "clips without a source", f"line {line}: {name}", fix=f"Name the person or source video. {MERGED}"
+            )
+        spoken = cells[roles["transcript"]] if "transcript" in roles else ""
+        found[name], lines[name] = Clip(name, source, clips[name], labels, spoken), line
+    fix = "Add their rows, or remove the files from the folder."
+    problems.add("clips without labels", *sorted(clips.keys() - found.keys()), fix=fix)
+    return found
+
+
+def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the files that a name in a table may mean: it may lack the suffix, or differ in case. The former wins."""
+    exact: dict[str, list[str]] = {}
+    loose: dict[str, list[str]] = {}
+    for name in names:
+        stem = PurePosixPath(name).stem
+        exact.setdefault(stem, []).append(name)
+        for spelling in {name.casefold(), stem.casefold()}:
+            loose.setdefault(spelling, []).append(name)
+    return loose | exact
+
+
+def _label(cells: Mapping[str, str], target: Target, line: int, table: Table, problems: Problems) -> float:
+    text = cells.get(target.column)
+    if text is None:
+        # The missing column has been reported already.
+        return target.minimum
+    value = table.number(text)
+    if math.isnan(value):
+        fix = "Write a number. If the column is not a target, list it under ignore: in the challenge file."
+        if not text:
+            fix = f"Fill them. {MERGED}"
+        problems.add("labels that are not numbers", f"line {line}, {target.column}: {text!r}", fix=fix)
+    elif not target.minimum <= value <= target.maximum:
+        fix = f"Give the range ({target.minimum:g} to {target.maximum:g} so far) with --range or in the challenge file."
+        problems.add("labels outside their range", f"line {line}, {target.column}: {text}", fix=fix)
+    return value
+
+
+def _groups(
+    path: Path, clips: Iterable[Clip], description: Description, targets: Sequence[Target], problems: Problems
+) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+    """Return the groups by clip or source, whichever the table lists, and the attributes."""
+    table = _table(path, "--groups", problems)
+    if table is None:
+        return {}, ()
+    keys = [
+        column
+        for role in ("source", "clip")
+        for column in table.columns
+        if column == description.columns.get(role) or _plain(column) in USUAL[role]
+    ]
+    if not keys:
+        fix = "Name the column of file names clip, or the column of people source."
+        problems.add("tables of groups without a clip or source column", path.name, fix=fix)
+        return {}, ()
+    attributes = [column for column in table.columns if column not in {*keys, *description.ignore}]
+    spelt = {column: re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") for column in attributes}
+    _check_attributes(path.name, table, spelt, {target.name for target in targets}, problems)
+    known = {name for clip in clips for name in _names_of(clip)}
+    found: dict[str, dict[str, str]] = {}
+    for line, cells in table.rows:
+        who = cells[keys[0]]
+        if who not in known:
+            problems.add("groups of people without clips", f"{path.name}:{line}: {who}", fix=_TABLE_FIX)
+        elif who in found:
+            problems.add("people with several rows of groups", f"{path.name}:{line}: {who}", fix=_TABLE_FIX)
+        else:
+            found[who] = {name: cells[column] for column, name in spelt.items() if cells[column]}
+    return found, tuple(spelt.values())
+
+
+def _check_attributes(file: str, table: Table, spelt: Mapping[str, str], targets: set[str], problems: Problems) -> None:
+    names = list(spelt.values())
+    unclear = [column for column, name in spelt.items() if not name or names.count(name) > 1]
+    fix = "Rename them, each differently, with letters a-z and digits."
+    problems.add("attributes whose short names are empty or equal", *unclear, fix=fix)
+    wrong = [column for column, name in spelt.items() if name in targets]
+    problems.add("attributes that are also targets", *wrong, fix="Groups are never predicted: remove one of the two.")
+    if not 1 <= len(names) <= MOST_ATTRIBUTES:
+        what = "tables of groups with none or too many attributes"
+        problems.add(what, f"{file}: {len(names)}", fix=f"Keep 1 to {MOST_ATTRIBUTES} columns.")
+    many = [column for column in spelt if len({cells[column] for _, cells in table.rows}) > MOST_GROUPS]
+    problems.add("attributes with too many groups", *many, fix=f"Join them into at most {MOST_GROUPS}.")
+
+
+def _names_of(clip: Clip) -> tuple[str, str, str]:
+    """Return the names by which a table of groups may refer to a clip."""
+    return clip.name, PurePosixPath(clip.name).stem, clip.source

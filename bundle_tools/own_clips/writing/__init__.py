@@ -1,1 +1,0 @@
-"""Turn a labelled set into an organiser's folder: make clips, write data, all or nothing."""
