@@ -17,7 +17,7 @@ from score.axes.table import AxisSums, credited_skill, power_mean
 from score.axes.text import distance, specificity
 from score.evaluate import held_up, label_free
 from score.order import agreement, correlation, order_skill, pass_difference, repeated_difference, resolution
-from score.read.answers import NO_EXPLANATION, Explanation, ProbeCall
+from score.read.answers import Explanation, ProbeCall
 from score.read.known import ClipCauses, Observation
 from score.settings import AXES, ExplanationScore
 from score.text.reading import join_claims
@@ -30,7 +30,7 @@ VALUE = st.floats(0, 1).map(lambda value: round(value, 4))
 def told(space: object = None, time: object = None) -> Explanation:
     """An explanation with this map of 2 x 2 cells and this timeline."""
     return replace(
-        NO_EXPLANATION,
+        Explanation(),
         space=None if space is None else np.array(space, float).reshape(2, 2),
         time=None if time is None else np.array(time, float),
     )
@@ -153,10 +153,10 @@ class TestFaithfulness:
 
     def test_a_clip_without_a_map_has_no_order_and_its_effects_count_in_the_yardstick(self) -> None:
         effects = effects_of([list(self.row)] * 2)
-        with_one, without = faithfulness([told([3, 3, 2, 0]), NO_EXPLANATION], effects, "space")
+        with_one, without = faithfulness([told([3, 3, 2, 0]), Explanation()], effects, "space")
         assert without[0] == 0
         assert without[1:] == pytest.approx(with_one[1:])
-        assert [one.weight for one in regions(NO_EXPLANATION, effects, 1, "space")] == [0, 0, 0]
+        assert [one.weight for one in regions(Explanation(), effects, 1, "space")] == [0, 0, 0]
 
     def test_a_clip_that_was_not_reached_is_an_average_clip_without_an_order(self) -> None:
         found = faithfulness([told([3, 3, 2, 0])] * 2, effects_of([list(self.row), []]), "space")
@@ -286,7 +286,7 @@ class TestKnownCauses:
             time={"a": np.array([1, 0, 0], dtype=bool), "b": np.array([0, 1, 0], dtype=bool)},
         )
         explanation = replace(
-            NO_EXPLANATION,
+            Explanation(),
             space=None if space is None else np.array(space, float).reshape(shape),
             time=None if time is None else np.array(time, float),
         )
@@ -316,7 +316,7 @@ class TestKnownCauses:
 
     def test_a_cause_that_is_everywhere_has_no_rest(self) -> None:
         everywhere = ClipCauses(self.contributions, {"a": np.ones(4, dtype=bool)}, {"a": np.zeros(3, dtype=bool)})
-        told_ = [replace(NO_EXPLANATION, space=np.ones((1, 4)))]
+        told_ = [replace(Explanation(), space=np.ones((1, 4)))]
         found = cause_sums(
             told_, np.zeros((1, 2, 3)), [everywhere], self.grid, np.zeros(1, np.int64), self.shares, ("a", "b", "c")
         )
@@ -431,6 +431,6 @@ def test_a_clip_holds_up_at_most_wholly_and_as_the_weights_say() -> None:
 
 @pytest.mark.parametrize("bin_s", [1e-320, 1e-9, 1e300])
 def test_bins_of_any_length_are_compared_with_what_people_pointed_at(bin_s: float) -> None:
-    told = replace(NO_EXPLANATION, time=np.array([1.0, 2.0, 3.0]), bin_s=bin_s)
+    told = replace(Explanation(), time=np.array([1.0, 2.0, 3.0]), bin_s=bin_s)
     values, _ = clip_plausibility(["c1"], [told], {"c1": [Observation(0.5, 2.0, None)]})
     assert np.isfinite(values).all()

@@ -11,7 +11,7 @@ import pytest
 
 from score.axes.effects import Unit
 from score.evaluate import ClipNumbers, UnitNumbers
-from score.read.answers import NO_EXPLANATION, Claim, Explanation, ProbeCall
+from score.read.answers import Claim, Explanation, ProbeCall
 from score.report.clip import call_rows, claim_rows, clip_state, place, reasons, timeline, untested
 from score.report.drawings import data_uri
 from score.report.explanations import Card, explanations, smaller
@@ -171,7 +171,7 @@ def test_an_explanation_holds_up_only_where_all_that_was_tested_does(weak: str) 
 def test_what_was_not_given_or_not_asked_is_said() -> None:
     nothing = replace(NUMBERS, units={}, edited={}, claimed={}, text=0.0)
     assert clip_state(nothing) == "none"
-    words = [reason.words for reason in reasons(nothing, NO_EXPLANATION, (), WIDE)]
+    words = [reason.words for reason in reasons(nothing, Explanation(), (), WIDE)]
     assert words[0].startswith("No map given")
     assert words[1].startswith("No timeline given")
     assert words[2].startswith("No testable claim about Age")
@@ -201,8 +201,8 @@ def test_the_drawings_show_what_was_hidden() -> None:
         "marked least, quiet, 0 to 1 s",
     ]
     assert [width for *_, width in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
-    assert place(NO_EXPLANATION, NUMBERS) is None
-    assert timeline(NO_EXPLANATION, NUMBERS) is None
+    assert place(Explanation(), NUMBERS) is None
+    assert timeline(Explanation(), NUMBERS) is None
 
 
 def test_the_numbers_behind_the_drawings() -> None:

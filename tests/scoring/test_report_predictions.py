@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from score.read.landmarks import Landmark, Landmarks
 from score.report.drawings import MOST_DOTS, calibration, residuals, scatter
-from score.report.gate import ReportExtras
 from score.report.write import report_page
 from score.settings import Target
 from tests.scoring.canary import CAUSE, CONSTANT, SOURCES, canary_case, leaks, secrets
@@ -97,7 +96,7 @@ def test_residuals_are_counted_once_and_their_scale_reaches_over_the_largest() -
 def test_an_open_page_has_plots_landmarks_and_groups_and_escapes_what_the_organiser_wrote(tmp_path: Path) -> None:
     case = case_with_groups(report=OPEN, selection_threshold=0.5)
     case.groups = case.groups.replace(",late,", ",late<i>,")
-    text = report_page(scored_of(tmp_path, case, ReportExtras(landmarks=LANDMARKS)))
+    text = report_page(scored_of(tmp_path, case, landmarks=LANDMARKS))
     assert "late&lt;i&gt;" in text
     assert "<i>" not in text
     page = Page(text)
@@ -137,7 +136,7 @@ def test_without_any_prediction_nothing_is_drawn(tmp_path: Path) -> None:
 def test_a_closed_phase_draws_nothing_and_says_one_rough_line_of_an_attribute(
     tmp_path: Path, report: dict[str, Any]
 ) -> None:
-    page = page_of(tmp_path, case_with_groups(report=report), ReportExtras(landmarks=LANDMARKS))
+    page = page_of(tmp_path, case_with_groups(report=report), landmarks=LANDMARKS)
     assert not {"gaps", "targets"} & page.tables.keys()
     assert "Shown only if every group has 30 people or more" in page.text
     assert "Groups of people" not in page.text

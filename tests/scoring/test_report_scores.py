@@ -16,7 +16,6 @@ from score.errors import OrganiserError
 from score.read.landmarks import Landmark, Landmarks
 from score.report.advice import MEASURED, axis_advice, factors
 from score.report.first_screen import _tone, first_screen
-from score.report.gate import ReportExtras
 from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
 from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
@@ -28,8 +27,8 @@ NOTHING_LOST = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"be
 unit = st.floats(0, 1)
 
 
-def screen(folder: Path, case: Case, beside: ReportExtras | None = None) -> SimpleNamespace:
-    return SimpleNamespace(**first_screen(scored_of(folder, case, beside)))
+def screen(folder: Path, case: Case, **more: Any) -> SimpleNamespace:  # noqa: ANN401 - any field of a run
+    return SimpleNamespace(**first_screen(scored_of(folder, case, **more)))
 
 
 @pytest.mark.parametrize(
@@ -263,10 +262,10 @@ def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None
     known = {"explanation": 69.99, "faithfulness_time": 0.9876, "interview_accuracy": 0.9589}
     solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", known, {})
     second = Landmark("second", "solution", "Second", "An example.", {"explanation": 10.0}, {})
-    beside = ReportExtras(landmarks=Landmarks("0" * 64, (solution, second)))
+    landmarks = Landmarks("0" * 64, (solution, second))
     case = make_case()
     case.explain = silent
-    scores = screen(tmp_path, case, beside)
+    scores = screen(tmp_path, case, landmarks=landmarks)
     marks = {(row.column.key, mark.title): mark for row in scores.rows for mark in row.marks}
     assert marks["explanation", "Cue reader"].position == 69.99
     assert marks["interview_accuracy", "Cue reader"].value == "0.959"
@@ -280,7 +279,7 @@ def test_every_solution_has_a_shape_of_its_own_and_the_legend_says_which(tmp_pat
     # The second has no total: its place among the marks of a bar is not its place among the solutions.
     known = {"First": {"explanation": 20.0, "skill": 0.4}, "Second": {"skill": 0.5}, "Third": {"explanation": 40.0}}
     items = tuple(Landmark(name.lower(), "solution", name, "An example.", one, {}) for name, one in known.items())
-    page = report_page(scored_of(tmp_path, make_case(), ReportExtras(landmarks=Landmarks("0" * 64, items))))
+    page = report_page(scored_of(tmp_path, make_case(), landmarks=Landmarks("0" * 64, items)))
     marks = re.findall(r'class="mark solution" x="([\d.]+)%?".*?<path d="(.+?)"/></svg>\s+(?:</svg> (\w+)<)?', page)
     shapes = {name: path for _, path, name in marks if name}
     assert shapes.keys() == known.keys()
@@ -322,7 +321,7 @@ def test_in_a_closed_phase_landmarks_are_as_rough_as_intervals(tmp_path: Path) -
     )
     for known, said in ((round(value, 2), False), (value + 0.2, True)):
         solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", {"faithfulness_time": known}, {})
-        scores = screen(tmp_path, case, ReportExtras(landmarks=Landmarks("0" * 64, (solution,))))
+        scores = screen(tmp_path, case, landmarks=Landmarks("0" * 64, (solution,)))
         assert {mark.kind for row in scores.rows for mark in row.marks} == {"chance", "solution"}  # no exact constant
         [mark] = [mark for row in scores.axes for mark in row.marks if mark.title == "Cue reader"]
         assert mark.value == f"{known:.2f}"

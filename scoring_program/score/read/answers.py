@@ -42,9 +42,6 @@ class Explanation:
     """Cue claims; either empty, or at least one contribution is not 0."""
 
 
-NO_EXPLANATION = Explanation()
-
-
 def parse_explanation(record: dict[str, Any], settings: Settings, images: frozenset[str]) -> Explanation:
     """Parse the valid parts of one record; invalid parts count as missing.
 

@@ -72,9 +72,6 @@ class Known:
     """Groups of the people in the clips, by attribute."""
 
 
-NOTHING_KNOWN = Known()
-
-
 def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
     """Read the files that the settings name, for the clips of the reference.
 

@@ -66,9 +66,6 @@ class Landmarks:
         return replace(self, items=tuple(map(rough, self.of_kind("constant", "solution"))))
 
 
-NO_LANDMARKS = Landmarks()
-
-
 def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
     """Read the file that the settings name.
 
@@ -77,7 +74,7 @@ def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
     Raises OrganiserError with every problem of the file at once.
     """
     if settings.landmarks is None or not (folder / settings.landmarks).exists():
-        return NO_LANDMARKS
+        return Landmarks()
     file = FileReader(settings.landmarks, "landmarks_broken")
     root = file.json(folder / settings.landmarks, FORMAT_VERSION)
     digest, given = root.get("data_sha256"), root.get("landmarks")
@@ -182,9 +179,6 @@ class KeyFrames:
         return data, frame.time_s
 
 
-NO_KEY_FRAMES = KeyFrames()
-
-
 def read_key_frames(folder: Path, name: str | None, clip_ids: Iterable[str]) -> KeyFrames:
     """Read the list of key frames.
 
@@ -192,7 +186,7 @@ def read_key_frames(folder: Path, name: str | None, clip_ids: Iterable[str]) -> 
     other clips are left out.
     """
     if name is None:
-        return NO_KEY_FRAMES
+        return KeyFrames()
     file = FileReader(name, "key_frames_broken")
     rows = file.table(folder / name)
     if not file.problems and (not rows or rows[0][1] != COLUMNS):

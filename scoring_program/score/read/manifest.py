@@ -72,9 +72,6 @@ class Planted:
         return (wrong("files_ignored", "the results folder", found, "only files written by ingestion"),)
 
 
-NONE_PLANTED = Planted()
-
-
 def find_planted(root: Path, own: Collection[str]) -> Planted:
     """Look for files below ``root`` that are not in ``own`` (paths relative to it), following no link."""
     names = list(islice((name for name in _files(root) if name not in own), _MOST_COUNTED))
@@ -163,7 +160,7 @@ class ResultsFolder:
     """SHA-256 of each listed file, by its path relative to the root."""
     sealed: bool
     """Whether the manifest has a valid seal; False without a key, because it cannot be checked."""
-    planted: Planted = NONE_PLANTED
+    planted: Planted
     """All other files; they are ignored."""
 
     def read(self, name: str) -> bytes:

@@ -171,9 +171,6 @@ class Hashes:
     """Hash of labels and all other files beside the settings, by name. It could confirm a guess at the labels."""
 
 
-NO_HASHES = Hashes()
-
-
 def read_hashes(folder: Path) -> Hashes:
     """Hash the files of ``reference_data/<phase>/``, names included and subfolders left out."""
     whole = hashlib.sha256()

@@ -9,8 +9,8 @@ from score.axes.table import power_mean
 from score.error_analysis import Shortfalls
 from score.errors import Problem
 from score.evaluate import Estimate
-from score.report.gate import MOST_DECIMALS, Scored
 from score.report.numbers import number, percent, plural
+from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import AXES, ExplanationScore
 from score.visible import one_line
 
@@ -193,7 +193,7 @@ class Advice:
     """The gain in words; empty if that would mislead."""
 
 
-def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
+def advice(run: ScoredRun, parts: Factors) -> tuple[Advice, ...]:
     """Choose three to five changes, fewer if no others would gain anything.
 
     Changes that raise a factor near 0 come first, then those with the largest gain.
@@ -204,7 +204,7 @@ def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
         coverage=1.0 if _is_lost(parts.coverage) else parts.coverage,
         skill_factor=1.0 if parts.skill_factor is None or _is_lost(parts.skill_factor) else parts.skill_factor,
     )
-    candidates = sorted(_candidates(scored, parts, usable), key=lambda one: (not one.first, -one.points))
+    candidates = sorted(_candidates(run, parts, usable), key=lambda one: (not one.first, -one.points))
     notable = [one for one in candidates if one.first or one.points >= _NOTABLE_GAIN]
     worthwhile = [one for one in candidates if one.first or one.points > 0]
     chosen = notable[:_MOST] if len(notable) >= _FEWEST else worthwhile[:_FEWEST]
@@ -222,39 +222,39 @@ def _gain(one: Advice, largest: float) -> str:
     return f"up to {plural(round(one.points), 'point')}" if round(one.points) >= 1 else "less than 1 point"
 
 
-def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[Advice]:
-    columns = {column.key: estimate for column, estimate in scored.evaluation.columns}
-    yield from _failed(scored, parts)
-    yield from _unreached(scored, usable)
+def _candidates(run: ScoredRun, parts: Factors, usable: Factors) -> Iterable[Advice]:
+    columns = {column.key: estimate for column, estimate in run.evaluation.columns}
+    yield from _failed(run, parts)
+    yield from _unreached(run, usable)
     yield from _skill(parts, columns)
-    if parts.coverage < 1 and not scored.outcomes.failed:
+    if parts.coverage < 1 and not run.outcomes.failed:
         share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: explanations without a valid text score 0."
         gain = parts.gain(coverage=1.0)
         yield Advice(gain, "Write a valid text for every clip.", share, first=_is_lost(parts.coverage))
-    yield from _axes(scored, usable)
+    yield from _axes(run, usable)
 
 
-def _axes(scored: Scored, usable: Factors) -> Iterable[Advice]:
+def _axes(run: ScoredRun, usable: Factors) -> Iterable[Advice]:
     """Advise on each axis; axes that are low for the same reason are one change."""
-    found = scored.evaluation.shortfalls
+    found = run.evaluation.shortfalls
     reasons: dict[tuple[str, str], list[str]] = {}
     for axis, value in usable.axes.items():
-        if scored.results.run.results and axis in MEASURED:
+        if run.results.run.results and axis in MEASURED:
             continue  # results without a model cannot change it
         if found is not None and value < 1:
             reasons.setdefault(axis_advice(axis, found), []).append(axis)
-    titles = {column.key: column.title for column, _ in scored.evaluation.columns}
+    titles = {column.key: column.title for column, _ in run.evaluation.columns}
     for (sentence, figure), axes in reasons.items():
         values = [
-            f"{titles[axis]} is {number(usable.axes[axis], MOST_DECIMALS)}{_solution(scored, axis)}." for axis in axes
+            f"{titles[axis]} is {number(usable.axes[axis], MOST_DECIMALS)}{_solution(run, axis)}." for axis in axes
         ]
         gain = usable.gain(dict.fromkeys(axes, 1.0))
         yield Advice(gain, sentence, " ".join([*values, figure]).strip())
 
 
-def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
+def _failed(run: ScoredRun, parts: Factors) -> Iterable[Advice]:
     """Advise on failed clips: each counts 0 in every mean, so fixing them raises all means in proportion."""
-    outcomes = scored.outcomes
+    outcomes = run.outcomes
     clips, failed = int(outcomes.counted.sum()), outcomes.failed
     if not failed:
         return
@@ -263,21 +263,21 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
         f"{failed} of {clips} clips have no prediction: each scores 0 on every axis and counts with the largest error."
     )
     if late * 2 > failed:
-        limit = scored.results.run.time_limit_s
+        limit = run.results.run.time_limit_s
         sentence = "Make the model faster: time ran out."
         evidence += f" {late} were not reached" + (f" within {limit:.0f} s." if limit else ".")
     else:
         sentence = "Get a prediction for every clip."
-        evidence += _most_often(scored.findings)
+        evidence += _most_often(run.problems)
     grown = clips / (clips - failed) if clips > failed else 1.0
     axes = {name: min(1.0, value * grown) for name, value in parts.axes.items()}
     gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), skill_factor=1.0)
     yield Advice(gain, sentence, evidence, first=_is_lost(parts.skill_factor))
 
 
-def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
+def _unreached(run: ScoredRun, usable: Factors) -> Iterable[Advice]:
     """Advise on altered copies that were not reached: they earn no points."""
-    second = scored.results.run.second_pass
+    second = run.results.run.second_pass
     if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
         return
     late = f"{second.planned - second.asked} of {second.planned} altered copies were not reached"
@@ -312,13 +312,13 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
     yield Advice(gain, sentence, evidence, first=lost)
 
 
-def _solution(scored: Scored, axis: str) -> str:
+def _solution(run: ScoredRun, axis: str) -> str:
     """Name the best example submission on an axis, if it beats this run at the shown precision."""
-    column, estimate = next(pair for pair in scored.evaluation.columns if pair[0].key == axis)
-    places = scored.spread_places(column)
+    column, estimate = next(pair for pair in run.evaluation.columns if pair[0].key == axis)
+    places = run.spread_places(column)
     better = [
         (landmark.columns[axis], landmark.title)
-        for landmark in scored.beside.landmarks.items
+        for landmark in run.landmarks.items
         if landmark.kind == "solution"
         and round(landmark.columns.get(axis, 0.0), places) > round(estimate.value, places)
     ]

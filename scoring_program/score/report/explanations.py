@@ -25,9 +25,9 @@ from score.report.clip import (
 )
 from score.report.drawings import data_uri
 from score.report.first_screen import STATUS_WORDS
-from score.report.gate import Scored
 from score.report.numbers import ceiling, percent
 from score.report.words import MarkedText, highlight
+from score.run import ScoredRun
 from score.settings import Target
 from score.text.reading import vocabulary_of
 from score.visible import one_line
@@ -108,33 +108,33 @@ def choose(
     return ranked[:best], ranked[len(ranked) - worst :][::-1], between[: count - best - worst]
 
 
-def card_groups(scored: Scored) -> CardGroups:
+def card_groups(run: ScoredRun) -> CardGroups:
     """Choose and prepare the gallery; empty if the settings close clips."""
-    report, judged = scored.settings.report, scored.evaluation.clips
+    report, judged = run.settings.report, run.evaluation.clips
     if not report.clips or not judged:
         return ()
     held = [one.held if one else None for one in judged]
-    chosen = choose(scored.outcomes.clip_ids, held, report.gallery, scored.settings.bootstrap.seed)
+    chosen = choose(run.outcomes.clip_ids, held, report.gallery, run.settings.bootstrap.seed)
     everything = sum(map(len, chosen)) == sum(one is not None for one in judged)
     titles = ("Best explanations", "Worst explanations", "All others" if everything else "Randomly chosen")
     album, groups = _Album(), []
     for title, clips in zip(titles, chosen, strict=True):
-        cards = tuple(_card(clip, numbers, scored, album) for clip in clips if (numbers := judged[clip]))
+        cards = tuple(_card(clip, numbers, run, album) for clip in clips if (numbers := judged[clip]))
         if cards:
             groups.append((title, cards))
     return tuple(groups)
 
 
-def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Card:
-    outcomes, settings = scored.outcomes, scored.settings
+def _card(clip: int, numbers: ClipNumbers, run: ScoredRun, album: _Album) -> Card:
+    outcomes, settings = run.outcomes, run.settings
     clip_id, explanation, calls = outcomes.clip_ids[clip], outcomes.explanations[clip], outcomes.probes[clip]
     target = settings.targets[numbers.target]
     prediction = outcomes.prediction[clip].tolist()
     truth = outcomes.truth[clip].tolist() if settings.report.truth else [None] * len(prediction)
     claims = claim_rows(numbers, explanation.claims, target)
     titles = {one.name: one.title for one in settings.targets}
-    frame, frame_note = _frame(clip_id, scored, album)
-    picture, no_picture = _picture(explanation, scored, album)
+    frame, frame_note = _frame(clip_id, run, album)
+    picture, no_picture = _picture(explanation, run, album)
     return Card(
         clip_id=clip_id,
         state=clip_state(numbers),
@@ -147,31 +147,31 @@ def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Car
         timeline=timeline(explanation, numbers),
         text=highlight(explanation.text, vocabulary_of(settings), numbers.told, titles),
         claims=claims,
-        others=(*untested(numbers, explanation.claims, target), *_trouble(clip_id, scored)),
+        others=(*untested(numbers, explanation.claims, target), *_trouble(clip_id, run)),
         picture=picture,
         no_picture=no_picture,
         calls=tuple(call_rows(explanation, calls, numbers, target)),
     )
 
 
-def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
+def _frame(clip_id: str, run: ScoredRun, album: _Album) -> tuple[str, str]:
     """Return the key frame's URI and what it shows, or an empty text and the reason."""
-    frame = scored.beside.key_frames.read(clip_id)
+    frame = run.key_frames.read(clip_id)
     uri = album.take(frame[0]) if frame else None
     if frame is None or uri is None:
-        return "", "No picture of this clip is available." if scored.settings.report.pictures else ""
+        return "", "No picture of this clip is available." if run.settings.report.pictures else ""
     return uri, f"The clip at {frame[1]:.1f} s." if uri else _NO_ROOM
 
 
-def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:
+def _picture(explanation: Explanation, run: ScoredRun, album: _Album) -> tuple[str, str]:
     """Return the picture's URI, or an empty text and the reason."""
     if explanation.image is None:
         return (
             "",
-            "No picture was given." if scored.settings.report.pictures else "Reports of this phase show no pictures.",
+            "No picture was given." if run.settings.report.pictures else "Reports of this phase show no pictures.",
         )
     try:
-        uri = album.take(scored.results.folder.read(explanation.image))
+        uri = album.take(run.results.folder.read(explanation.image))
     except (NotGradableError, OSError):
         uri = None
     if uri is None:
@@ -179,9 +179,9 @@ def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[s
     return uri, "" if uri else _NO_ROOM
 
 
-def _trouble(clip_id: str, scored: Scored) -> Iterator[str]:
+def _trouble(clip_id: str, run: ScoredRun) -> Iterator[str]:
     """Describe the clip's problems, which may explain a missing explanation."""
-    record = scored.results.clips.get(clip_id)
+    record = run.results.clips.get(clip_id)
     if record and record.problems:
         yield f"Problem: {problem_note(record.problems)}"
 
@@ -195,19 +195,19 @@ def problem_note(problems: tuple[Problem, ...]) -> str:
     return one_line(f"{first.code}: {first.found}", 120)[:240] + more
 
 
-def explanations(scored: Scored) -> dict[str, Any]:
+def explanations(run: ScoredRun) -> dict[str, Any]:
     """Build what the template needs besides settings and evaluation; nothing about single clips if these are closed."""
-    settings, clips = scored.settings, scored.settings.report.clips
+    settings, clips = run.settings, run.settings.report.clips
     return {
-        "tallies": list(_tallies(scored)) if clips else [],
-        "groups": card_groups(scored),
+        "tallies": list(_tallies(run)) if clips else [],
+        "groups": card_groups(run),
         # (effect of hiding by rank, upper end of the scale), in space and in time, if measured.
         "ranks": [
             (curve, ceiling(max(rank.change + rank.error for rank in curve.ranks)))
-            for curve in scored.evaluation.curves
+            for curve in run.evaluation.curves
             if curve.ranks
         ],
-        "rows": _rows(scored) if clips else [],
+        "rows": _rows(run) if clips else [],
         "meaning": (
             f"Right: {settings.main.title} is off by less than {percent(settings.explanation_score.gate)} of its "
             f"range. Grounded: the claims about it agree with the known causes by at least {GROUNDED:g}, where 0 is "
@@ -228,9 +228,9 @@ def smaller(section: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _tallies(scored: Scored) -> Iterator[tuple[str, int, float, float]]:
+def _tallies(run: ScoredRun) -> Iterator[tuple[str, int, float, float]]:
     """Yield (verdict, clips, percentage of clips before it, its own percentage)."""
-    counts = Counter(clip_state(one) for one in scored.evaluation.clips if one)
+    counts = Counter(clip_state(one) for one in run.evaluation.clips if one)
     share, before = 100 / max(1, counts.total()), 0
     for state in STATES:
         if counts[state]:
@@ -238,14 +238,14 @@ def _tallies(scored: Scored) -> Iterator[tuple[str, int, float, float]]:
         before += counts[state]
 
 
-def _rows(scored: Scored) -> list[dict[str, Any]]:
+def _rows(run: ScoredRun) -> list[dict[str, Any]]:
     """List the clips: those without a prediction first, then the worst explanations."""
-    outcomes, settings = scored.outcomes, scored.settings
+    outcomes, settings = run.outcomes, run.settings
     main = settings.names.index(settings.main_target)
-    judged = scored.evaluation.clips or (None,) * len(outcomes.clip_ids)
+    judged = run.evaluation.clips or (None,) * len(outcomes.clip_ids)
     rows = []
     for clip, (clip_id, status, numbers) in enumerate(zip(outcomes.clip_ids, outcomes.statuses, judged, strict=True)):
-        record = scored.results.clips.get(clip_id)
+        record = run.results.clips.get(clip_id)
         rows.append(
             {
                 "clip_id": clip_id,

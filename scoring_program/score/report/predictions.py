@@ -8,31 +8,31 @@ import numpy as np
 from score.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Summary
 from score.metrics import resample_weights
 from score.report.drawings import calibration, residuals, scatter
-from score.report.gate import MOST_DECIMALS, Scored
 from score.report.numbers import number, plural
+from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import Settings
 from score.visible import in_words
 
 _RATIO_PLACES = 2
 
 
-def predictions(scored: Scored) -> dict[str, Any]:
+def predictions(run: ScoredRun) -> dict[str, Any]:
     """Build what the template needs besides settings and evaluation."""
-    settings, fairness = scored.settings, scored.evaluation.fairness
+    settings, fairness = run.settings, run.evaluation.fairness
     main = settings.names.index(settings.main_target)
     return {
         "place": main,
         # Only landmarks with metrics per target, which coarse ones lack.
-        "landmarks": [item for item in scored.beside.landmarks.items if item.targets],
-        "plots": _plots(scored),
+        "landmarks": [item for item in run.landmarks.items if item.targets],
+        "plots": _plots(run),
         "rule": _rule(fairness, settings) if fairness else "",
         "attributes": _attributes(fairness, main) if fairness else [],
     }
 
 
-def _plots(scored: Scored) -> list[dict[str, Any]]:
+def _plots(run: ScoredRun) -> list[dict[str, Any]]:
     """Draw every target, the main one first; nothing if true values are closed or no clip has a prediction."""
-    settings, outcomes = scored.settings, scored.outcomes
+    settings, outcomes = run.settings, run.outcomes
     good = np.array([status == "ok" for status in outcomes.statuses])
     if not settings.report.truth or not good.any():
         return []
