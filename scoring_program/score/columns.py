@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.registry import REGISTRY
 from score.read.reference import HIGHEST, LOWEST
 from score.settings import Settings
 
@@ -144,30 +145,9 @@ _EXPLAINED = (
         decimals=2,
         of_labels=True,
     ),
-    _explained(
-        "faithfulness_space",
-        "Faithfulness in space",
-        "Whether the places that the map marks most move the prediction most.",
-    ),
-    _explained(
-        "faithfulness_time",
-        "Faithfulness in time",
-        "Whether the seconds that the timeline marks most move the prediction most.",
-    ),
-    _explained(
-        "cue_claims",
-        "Cue claims",
-        "Whether the prediction moves as claimed when a cue is made neutral.",
-    ),
-    _explained(
-        "known_causes",
-        "Known causes",
-        "Whether the explanation names what really caused the label, on clips predicted well.",
-        of_causes=True,
-        of_labels=True,
-    ),
-    _explained(
-        "text", "Text", "Whether the text is valid, agrees with the model's own numbers, and is about this clip."
+    *(
+        _explained(axis.key, axis.title, axis.meaning, of_causes=axis.of_causes, of_labels=axis.of_causes)
+        for axis in REGISTRY.values()
     ),
     Column(
         SKILL,

@@ -1,29 +1,25 @@
 """Evaluate one run: every column and every metric, with intervals and the constant baseline, and each clip."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Unit
 from score.axes.faithfulness import KINDS, marks
-from score.axes.known_causes import PART_WEIGHTS, PARTS
+from score.axes.registry import LABEL_FREE, REGISTRY
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.columns import Column, Measured, columns
 from score.diagnostics import Diagnostic, RankCurve, ReactionSize, diagnose, rank_curves, reaction_size
 from score.error_analysis import RightReasons, Shortfalls, find_shortfalls, right_reasons
 from score.fairness import Fairness, measure_fairness
 from score.metrics import METRICS, Moments, moments, percentile_interval, resample_weights
-from score.order import clip_skill
 from score.read.answers import Explanation
 from score.read.outcomes import Outcomes
 from score.read.reference import JuryRating
 from score.settings import AxisWeights, Settings, Target
 from score.text.reading import Triple
-
-LABEL_FREE = ("faithfulness_space", "faithfulness_time", "cue_claims", "text")
-"""Axes that judge a clip without its label."""
 
 
 @dataclass(frozen=True)
@@ -45,25 +41,17 @@ class ClipNumbers:
     """One clip. Effects and claims are about the target on which its explanation was judged, on the unit scale."""
 
     target: int
-    space: float
-    """Faithfulness in space, in [-1, 1]."""
-    time: float
-    """Faithfulness in time, in [-1, 1]."""
-    claims: float
-    """Cue claims, in [-1, 1]."""
-    text: float
-    """Text without its specificity, in [0, 1]."""
-    causes: float | None
-    """Agreement with known causes, in [-1, 1]; None if the clip fails the gate. It depends on the label."""
-    held: float
-    """Mean of the four values above that do not depend on labels, weighted as in the total, in [-1, 1]."""
+    axes: Mapping[str, float]
+    """Value of each axis that applies to the clip, by key, in [-1, 1]; that of known causes depends on the label."""
+    label_free_mean: float
+    """Mean of the values that do not depend on labels, weighted as in the total, in [-1, 1]."""
     units: Mapping[str, tuple[UnitNumbers, ...]]
     """By ``space`` and ``time``: units, highest weight first; a kind without any is left out."""
     edited: Mapping[str, float | None]
     """By cue: how much lower the prediction is without it; None without a valid answer."""
     claimed: Mapping[str, float]
     """By cue: the claim that counts, in [-1, 1], never 0."""
-    told: frozenset[Triple]
+    stated: frozenset[Triple]
     """Claims of the text about any target: cue, target, and 1 (raised) or -1 (lowered)."""
     epsilon: float
     """Smallest change of its target that counts, > 0."""
@@ -75,9 +63,17 @@ def clip_numbers(
     outcomes: Outcomes, counted: Outcomes, axes: ClipAxes, settings: Settings
 ) -> tuple[ClipNumbers | None, ...]:
     """Gather the numbers of every clip of the reference; None for a clip without a prediction."""
-    held, values = held_up(axes.table, settings.explanation_score.weights), label_free(axes.table)
+    means = held_up(axes.table, settings.explanation_score.weights)
+    values = {key: axis.of_clips(axes.table) for key, axis in REGISTRY.items()}
     judged = {
-        clip_id: _numbers(row, counted, axes, (values[row], float(held[row])), settings)
+        clip_id: _numbers(
+            row,
+            counted,
+            axes,
+            {key: float(of_clips[row]) for key, of_clips in values.items() if not np.isnan(of_clips[row])},
+            float(means[row]),
+            settings,
+        )
         for row, clip_id in enumerate(counted.clip_ids)
         if counted.statuses[row] == "ok"
     }
@@ -89,35 +85,21 @@ def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
 
     Returns (n,) in [-1, 1]; 0 if none of these axes has a weight.
     """
-    share = np.array([getattr(weights, name) for name in LABEL_FREE])
-    values = label_free(table)
+    share = np.array([getattr(weights, axis.key) for axis in LABEL_FREE])
+    values = np.column_stack([axis.of_clips(table) for axis in LABEL_FREE])
     return np.asarray(np.clip(values, -1.0, 1.0) @ share / (share.sum() or 1.0))
 
 
-def label_free(table: AxisSums) -> NDArray[np.float64]:
-    """Return (n, 4) what each clip adds to the axes of LABEL_FREE."""
-    maps = (clip_skill(sums) for sums in (table.faithfulness_space, table.faithfulness_time))
-    value, weight = table.cue_claims.T
-    return np.column_stack([*maps, np.where(weight > 0, value / np.where(weight > 0, weight, 1), 0), table.text[:, 0]])
-
-
 def _numbers(
-    row: int, counted: Outcomes, axes: ClipAxes, judged: tuple[NDArray[np.float64], float], settings: Settings
+    row: int, counted: Outcomes, axes: ClipAxes, values: dict[str, float], mean: float, settings: Settings
 ) -> ClipNumbers:
     calls, explanation = counted.probes[row], counted.explanations[row]
-    table, effects, target = axes.table, axes.effects, int(axes.target[row])
+    effects, target = axes.effects, int(axes.target[row])
     vocabulary = settings.explanation_score.vocabulary
-    causes = [getattr(table, f"cause_{part}") for part in PARTS]
-    shares = PART_WEIGHTS * [part[row, 1] > 0 for part in causes]
-    values = dict(zip(LABEL_FREE, judged[0].tolist(), strict=True))
     return ClipNumbers(
         target=target,
-        space=values["faithfulness_space"],
-        time=values["faithfulness_time"],
-        claims=values["cue_claims"],
-        text=values["text"],
-        causes=float(shares @ [clip_skill(part)[row] for part in causes] / shares.sum()) if shares.any() else None,
-        held=judged[1],
+        axes=values,
+        label_free_mean=mean,
         units={kind: found for kind in KINDS if (found := _units(row, explanation, axes, kind))},
         edited={
             call.cue: _known(effects.edited[row, vocabulary.index(call.cue)])
@@ -128,7 +110,7 @@ def _numbers(
             vocabulary[cue]: float(axes.readings.claims[row, target, cue])
             for cue in np.flatnonzero(axes.readings.claims[row, target])
         },
-        told=axes.readings.said[row],
+        stated=axes.readings.said[row],
         epsilon=float(effects.epsilon[row]),
         joint_epsilon=effects.joint_epsilon,
     )
@@ -171,7 +153,7 @@ class Evaluation:
     sources: int
     diagnostics: tuple[Diagnostic, ...] = ()
     """Unscored numbers; none depends on a label."""
-    shortfalls: Shortfalls | None = None
+    shortfalls: Shortfalls = field(default_factory=dict)
     """Where explanations lose points; none depends on a label."""
     curves: tuple[RankCurve, ...] = ()
     """Effect of hiding by rank of the mark, in space and in time; unscored."""

@@ -5,7 +5,7 @@ import pkgutil
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from inspect import isgeneratorfunction
 from pathlib import Path
@@ -16,7 +16,6 @@ import pytest
 
 import score as program
 from score import pipeline
-from score.error_analysis import Shortfalls
 from score.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import prepare, scored
 from score.report.gate import redact
@@ -184,7 +183,6 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
     """Not even as the length of a bar: the page made from rounded numbers, without baselines, is the same page."""
     prepared = prepare(make_input(tmp_path, canary_case(HIDDEN)))
     exact = evaluate(prepared.outcomes, prepared.settings, 31.2)
-    assert exact.shortfalls is not None
 
     def coarse(estimate: Estimate, places: int, spread: int) -> Estimate:
         ends = estimate.interval
@@ -198,7 +196,7 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
             replace(one, value=one.value and round(one.value, 2 if one.unit in {"range", "share"} else 1))
             for one in exact.diagnostics
         ),
-        shortfalls=Shortfalls(**{name: share and round(share, 1) for name, share in asdict(exact.shortfalls).items()}),
+        shortfalls={key: share and round(share, 1) for key, share in exact.shortfalls.items()},
     )
     pages = [report_page(redact(scored(prepared, one))) for one in (exact, rounded)]
     assert pages[0] == pages[1]

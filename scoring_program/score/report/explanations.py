@@ -3,18 +3,15 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from score.axes.registry import LABEL_FREE, REGISTRY
 from score.error_analysis import GROUNDED
 from score.errors import NotGradableError, Problem
 from score.evaluate import ClipNumbers
 from score.read.answers import Explanation
 from score.report.clip import (
     STATES,
-    ClaimRow,
-    Drawing,
-    Reason,
     call_rows,
     claim_rows,
     clip_state,
@@ -26,9 +23,8 @@ from score.report.clip import (
 from score.report.drawings import data_uri
 from score.report.first_screen import STATUS_WORDS
 from score.report.numbers import ceiling, percent
-from score.report.words import MarkedText, highlight
+from score.report.words import highlight
 from score.run import ScoredRun
-from score.settings import Target
 from score.text.reading import vocabulary_of
 from score.visible import one_line
 
@@ -37,38 +33,7 @@ _BUDGET = 1_500_000
 _NO_ROOM = "Left out to keep this page small."
 
 
-@dataclass(frozen=True)
-class Card:
-    """One explanation of the gallery."""
-
-    clip_id: str
-    """Opaque id."""
-    state: str
-    numbers: ClipNumbers
-    reasons: tuple[Reason, ...]
-    """Reasons for the verdict: place, time, cues, text."""
-    values: tuple[tuple[Target, float, float | None], ...]
-    """(target, predicted, true) of every target; true is None unless the settings open it."""
-    frame: str
-    """The clip's key frame as a ``data:`` URI, or an empty text."""
-    frame_note: str
-    """The moment that the key frame shows, or why there is none."""
-    place: Drawing | None
-    """Where the model looked; None without a map."""
-    timeline: Drawing | None
-    """When it looked; None without weights."""
-    text: MarkedText
-    claims: tuple[ClaimRow, ...]
-    others: tuple[str, ...]
-    """Sentences about untested claims and about problems with the clip."""
-    picture: str
-    """The submission's picture as a ``data:`` URI, or an empty text."""
-    no_picture: str
-    calls: tuple[tuple[str, str, str, str], ...]
-    """(what was altered, how, how much, change), the numbers behind the drawings."""
-
-
-CardGroups = tuple[tuple[str, tuple[Card, ...]], ...]
+CardGroups = list[tuple[str, list[dict[str, Any]]]]
 """(why these were chosen, one or more cards)."""
 
 
@@ -112,46 +77,49 @@ def card_groups(run: ScoredRun) -> CardGroups:
     """Choose and prepare the gallery; empty if the settings close clips."""
     report, judged = run.settings.report, run.evaluation.clips
     if not report.clips or not judged:
-        return ()
-    held = [one.held if one else None for one in judged]
+        return []
+    held = [numbers.label_free_mean if numbers else None for numbers in judged]
     chosen = choose(run.outcomes.clip_ids, held, report.gallery, run.settings.bootstrap.seed)
     everything = sum(map(len, chosen)) == sum(one is not None for one in judged)
     titles = ("Best explanations", "Worst explanations", "All others" if everything else "Randomly chosen")
-    album, groups = _Album(), []
-    for title, clips in zip(titles, chosen, strict=True):
-        cards = tuple(_card(clip, numbers, run, album) for clip in clips if (numbers := judged[clip]))
-        if cards:
-            groups.append((title, cards))
-    return tuple(groups)
+    album = _Album()
+    groups = (
+        (title, [_card(clip, numbers, run, album) for clip in clips if (numbers := judged[clip])])
+        for title, clips in zip(titles, chosen, strict=True)
+    )
+    return [(title, cards) for title, cards in groups if cards]
 
 
-def _card(clip: int, numbers: ClipNumbers, run: ScoredRun, album: _Album) -> Card:
+def _card(clip: int, numbers: ClipNumbers, run: ScoredRun, album: _Album) -> dict[str, Any]:
     outcomes, settings = run.outcomes, run.settings
     clip_id, explanation, calls = outcomes.clip_ids[clip], outcomes.explanations[clip], outcomes.probes[clip]
     target = settings.targets[numbers.target]
     prediction = outcomes.prediction[clip].tolist()
     truth = outcomes.truth[clip].tolist() if settings.report.truth else [None] * len(prediction)
     claims = claim_rows(numbers, explanation.claims, target)
-    titles = {one.name: one.title for one in settings.targets}
+    titles = {each.name: each.title for each in settings.targets}
     frame, frame_note = _frame(clip_id, run, album)
     picture, no_picture = _picture(explanation, run, album)
-    return Card(
-        clip_id=clip_id,
-        state=clip_state(numbers),
-        numbers=numbers,
-        reasons=reasons(numbers, explanation, claims, target),
-        values=tuple(zip(settings.targets, prediction, truth, strict=True)),
-        frame=frame,
-        frame_note=frame_note,
-        place=place(explanation, numbers),
-        timeline=timeline(explanation, numbers),
-        text=highlight(explanation.text, vocabulary_of(settings), numbers.told, titles),
-        claims=claims,
-        others=(*untested(numbers, explanation.claims, target), *_trouble(clip_id, run)),
-        picture=picture,
-        no_picture=no_picture,
-        calls=tuple(call_rows(explanation, calls, numbers, target)),
-    )
+    record = run.results.clips.get(clip_id)
+    problem = problem_note(record.problems if record else ())
+    return {
+        "clip_id": clip_id,
+        "state": clip_state(numbers),
+        "numbers": numbers,
+        "reasons": reasons(numbers, explanation, claims, target),
+        # (target, predicted, true or None) of every target.
+        "targets": list(zip(settings.targets, prediction, truth, strict=True)),
+        "frame": frame,
+        "frame_note": frame_note,
+        "place": place(explanation, numbers),
+        "timeline": timeline(explanation, numbers),
+        "text": highlight(explanation.text, vocabulary_of(settings), numbers.stated, titles),
+        "claims": claims,
+        "others": [*untested(numbers, explanation.claims, target), *([f"Problem: {problem}"] if problem else [])],
+        "picture": picture,
+        "no_picture": no_picture,
+        "calls": list(call_rows(explanation, calls, numbers, target)),
+    }
 
 
 def _frame(clip_id: str, run: ScoredRun, album: _Album) -> tuple[str, str]:
@@ -179,13 +147,6 @@ def _picture(explanation: Explanation, run: ScoredRun, album: _Album) -> tuple[s
     return uri, "" if uri else _NO_ROOM
 
 
-def _trouble(clip_id: str, run: ScoredRun) -> Iterator[str]:
-    """Describe the clip's problems, which may explain a missing explanation."""
-    record = run.results.clips.get(clip_id)
-    if record and record.problems:
-        yield f"Problem: {problem_note(record.problems)}"
-
-
 def problem_note(problems: tuple[Problem, ...]) -> str:
     """Return a clip's first problem in one line; an empty text if there is none."""
     if not problems:
@@ -199,6 +160,7 @@ def explanations(run: ScoredRun) -> dict[str, Any]:
     """Build what the template needs besides settings and evaluation; nothing about single clips if these are closed."""
     settings, clips = run.settings, run.settings.report.clips
     return {
+        "axes": [*LABEL_FREE, *(axis for axis in REGISTRY.values() if axis.of_causes and settings.report.truth)],
         "tallies": list(_tallies(run)) if clips else [],
         "groups": card_groups(run),
         # (effect of hiding by rank, upper end of the scale), in space and in time, if measured.
@@ -257,4 +219,6 @@ def _rows(run: ScoredRun) -> list[dict[str, Any]]:
                 "note": problem_note(record.problems if record else ()),
             }
         )
-    return sorted(rows, key=lambda row: (row["numbers"] is not None, row["numbers"].held if row["numbers"] else 0.0))
+    return sorted(
+        rows, key=lambda row: (row["numbers"] is not None, row["numbers"].label_free_mean if row["numbers"] else 0.0)
+    )

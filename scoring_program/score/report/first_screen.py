@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from score.axes.registry import REGISTRY
 from score.columns import TOTAL, Column
 from score.evaluate import Estimate
 from score.read.outcomes import Outcomes
 from score.read.run import ISOLATION, Receipt
-from score.report.advice import MEASURED, advice, factors
+from score.report.advice import advice, factors
 from score.report.numbers import NO_BREAK, interval, number, percent, plural, position
 from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import Settings
@@ -26,16 +27,8 @@ _NEARLY_ALL = 0.9
 """Share of the time limit from which a run counts as slow."""
 
 
-@dataclass(frozen=True)
-class StatusItem:
-    """One fact about the run."""
-
-    title: str
-    value: str
-    note: str
-    """Detail; may be empty."""
-    tone: str
-    """``good``, ``warning``, ``error`` or ``plain``."""
+StatusItem = tuple[str, str, str, str]
+"""(title, value, detail, tone): the tone is ``good``, ``warning``, ``error`` or ``plain``."""
 
 
 def status(run: ScoredRun) -> tuple[StatusItem, ...]:
@@ -64,49 +57,44 @@ def _clips(run: ScoredRun) -> StatusItem:
     outcomes = run.outcomes
     counts = _counts(outcomes, tuple(one for one in STATUS_WORDS if one != "ok"))
     failed = outcomes.failed
-    return StatusItem(
-        title="Clips",
-        value=plural(failed, "failed clip") if failed else f"all {outcomes.count('ok')} predicted",
-        note=", ".join(counts) if counts else "no clip failed",
-        tone="error" if failed else "warning" if counts else "good",
-    )
+    value = plural(failed, "failed clip") if failed else f"all {outcomes.count('ok')} predicted"
+    tone = "error" if failed else "warning" if counts else "good"
+    return "Clips", value, ", ".join(counts) or "no clip failed", tone
 
 
 def _time(run: ScoredRun) -> StatusItem:
     facts = run.results.run
     ended = {"complete": "", "partial": "the run ended early"}[facts.status]
     if not facts.time_limit_s:
-        return StatusItem("Time", f"{facts.duration_s:.1f} s", ended, "warning" if ended else "plain")
+        return "Time", f"{facts.duration_s:.1f} s", ended, "warning" if ended else "plain"
     share = facts.duration_s / facts.time_limit_s
     late = facts.second_pass.planned - facts.second_pass.asked if facts.second_pass else 0
     unreached = f"{plural(late, 'altered copy', 'altered copies')} not reached" if late else ""
     note = ended or unreached or f"{percent(share)} of the limit"
     close = bool(ended or unreached) or share >= _NEARLY_ALL
-    return StatusItem(
-        "Time", f"{facts.duration_s:.1f} s of {facts.time_limit_s:.0f} s", note, "warning" if close else "good"
-    )
+    return "Time", f"{facts.duration_s:.1f} s of {facts.time_limit_s:.0f} s", note, "warning" if close else "good"
 
 
 def _isolation(run: ScoredRun) -> StatusItem:
     level = one_line(run.results.run.isolation, 40)
-    return StatusItem("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain")
+    return "Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain"
 
 
 def _seal(run: ScoredRun) -> StatusItem:
     if run.results.folder.sealed:
-        return StatusItem("Records", "sealed", "unchanged since ingestion", "good")
-    return StatusItem("Records", "unsealed", "hashes checked, origin not verified", "plain")
+        return "Records", "sealed", "unchanged since ingestion", "good"
+    return "Records", "unsealed", "hashes checked, origin not verified", "plain"
 
 
 def _same_twice(title: str, receipt: Receipt | None, one: str, many: str) -> StatusItem:
     if receipt is None:
-        return StatusItem(title, "not asked", f"no {one} was asked twice", "plain")
+        return title, "not asked", f"no {one} was asked twice", "plain"
     if receipt.identical == receipt.clips:
-        return StatusItem(title, "yes", f"{plural(receipt.clips, one, many)} asked twice, identical", "good")
+        return title, "yes", f"{plural(receipt.clips, one, many)} asked twice, identical", "good"
     size = receipt.largest_difference  # two digits, because a model can choose it
     by = f" by up to {size:.2g}" if size is not None and size > 0 else ""
     different = receipt.clips - receipt.identical
-    return StatusItem(title, "no", f"{different} of {receipt.clips} {many} asked twice differ{by}", "warning")
+    return title, "no", f"{different} of {receipt.clips} {many} asked twice differ{by}", "warning"
 
 
 _DRAWN = ("chance", "constant", "solution")
@@ -169,7 +157,7 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
         "band": (word := settings.explanation_score.word(rows[TOTAL].estimate.value)),
         "tone": _tone(list(limits).index(word), len(limits)),
         "errors": [one for one in run.problems if one.yours and (one.severity == "error" or one.code == _UNANSWERED)],
-        "invalid_texts": (found := run.evaluation.shortfalls) and found.invalid_text,
+        "invalid_texts": run.evaluation.shortfalls.get("invalid_text"),
         # Closed values are already rounded.
         "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
         # (word, begin, end) of the scale, lowest first.
@@ -238,7 +226,7 @@ def _verdict(run: ScoredRun) -> Iterator[str]:
     if first.key != TOTAL:
         yield f"The leaderboard ranks by another column: {first.title.lower()}."
     if run.results.run.results:
-        *titles, last = (column.title for column, _ in run.evaluation.columns if column.key in MEASURED)
+        *titles, last = (axis.title for axis in REGISTRY.values() if axis.needs_model)
         yield (
             f"Results were submitted instead of code. {', '.join(titles)} and {last} need a model to answer altered "
             "clips; there was none, so they get their worst value."

@@ -1,12 +1,12 @@
 """The gate to the report: it reduces a scored run to what readers may see, before any section is built."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
+from score.axes.registry import LABEL_FREE
 from score.columns import Column
 from score.diagnostics import Diagnostic
-from score.error_analysis import Shortfalls
 from score.evaluate import Estimate, Evaluation
 from score.read.answers import Explanation
 from score.read.known import Known
@@ -85,7 +85,10 @@ def redact_numbers(evaluation: Evaluation, settings: Settings) -> Evaluation:
         columns=tuple((column, _closed(column, estimate, ranking)) for column, estimate in evaluation.columns),
         targets=(),
         # Whether a clip passes the gate of known causes reveals how far its prediction is from its label.
-        clips=tuple(clip and replace(clip, causes=None) for clip in evaluation.clips),
+        clips=tuple(
+            clip and replace(clip, axes={axis.key: clip.axes[axis.key] for axis in LABEL_FREE})
+            for clip in evaluation.clips
+        ),
         fairness=evaluation.fairness and evaluation.fairness.coarse(),
         # The number of well-predicted clips is another equation about labels and causes.
         reasons=None,
@@ -105,7 +108,7 @@ def _coarse(evaluation: Evaluation) -> Evaluation:
         columns=evaluation.columns,
         targets=evaluation.targets,
         diagnostics=tuple(_coarse_diagnostic(diagnostic) for diagnostic in evaluation.diagnostics),
-        shortfalls=evaluation.shortfalls and _coarse_shortfalls(evaluation.shortfalls),
+        shortfalls={key: share and round(share, 1) for key, share in evaluation.shortfalls.items()},
         sources=evaluation.sources,
         fairness=evaluation.fairness,
     )
@@ -117,8 +120,3 @@ def _coarse_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
         return diagnostic
     places = 2 if diagnostic.unit in {"range", "share"} else 1
     return replace(diagnostic, value=round(diagnostic.value, places))
-
-
-def _coarse_shortfalls(found: Shortfalls) -> Shortfalls:
-    shares = {one.name: getattr(found, one.name) for one in fields(found)}
-    return Shortfalls(**{name: None if share is None else round(share, 1) for name, share in shares.items()})
