@@ -94,17 +94,17 @@ def columns(settings: Settings) -> tuple[Column, ...]:
         chosen = [settings.names.index(name) for name in settings.group.targets]
         title = settings.group.title
         predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
-    explained = (one for one in _EXPLAINED if settings.causes or not one.of_causes)
-    found = (*explained, *predicted, *_OTHERS)
+    explained = (column for column in _EXPLAINED if settings.causes or not column.of_causes)
+    listed = (*explained, *predicted, *_OTHERS)
     if settings.rank_by == "explanation":
-        return found
-    shown = (replace(one, meaning=_DIAGNOSTIC) if one.key == TOTAL else one for one in found)
-    return tuple(sorted(shown, key=lambda one: one.key != SKILL))
+        return listed
+    shown = (replace(column, meaning=_DIAGNOSTIC) if column.key == TOTAL else column for column in listed)
+    return tuple(sorted(shown, key=lambda column: column.key != SKILL))
 
 
 def total_column(settings: Settings) -> Column:
     """Return the total of the explanations, whether it ranks or not."""
-    return next(one for one in columns(settings) if one.key == TOTAL)
+    return next(column for column in columns(settings) if column.key == TOTAL)
 
 
 def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:

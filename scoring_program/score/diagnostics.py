@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.axis import known_mean
 from score.axes.effects import Effects
 from score.axes.faithfulness import KINDS, marks
-from score.axes.repeats import Repeatability
-from score.axes.table import AxisSums, ClipAxes
+from score.axes.table import ClipAxes
 from score.axes.text import TextNumbers
 from score.order import agreement, correlation, yardstick
 from score.read.answers import Explanation
@@ -75,8 +75,8 @@ def _ranks(kind: str, explanations: Sequence[Explanation], effects: Effects) -> 
         weights = marks(explanation, kind, units)
         if weights is None or effects.failed[clip]:
             continue
-        for rank, place in enumerate(np.argsort(-weights, kind="stable"), 1):
-            by_rank.setdefault(rank, []).append(units[place].effect)
+        for rank, index in enumerate(np.argsort(-weights, kind="stable"), 1):
+            by_rank.setdefault(rank, []).append(units[index].effect)
     return tuple(_rank(number, np.array(changes)) for number, changes in sorted(by_rank.items()))
 
 
@@ -145,9 +145,7 @@ def diagnose(
 ) -> tuple[Diagnostic, ...]:
     """Gather the diagnostics of a run, its rank curves and reaction size among them; none depends on a label."""
     return (
-        *_of_probes(axes.effects),
-        *_of_yardsticks(axes.table),
-        *_of_repeats(axes.repeats),
+        *_of_answers(axes),
         *_of_ranks(curves),
         *_of_reaction(reaction),
         *_of_maps(explanations, axes.effects),
@@ -177,25 +175,17 @@ def centre_prior(rows: int, columns: int) -> Array:
 
 def _mean(values: Iterable[float]) -> float | None:
     """Return the mean; None without values."""
-    found = np.array(list(values), dtype=np.float64)
-    found = found[~np.isnan(found)]
-    return float(found.mean()) if found.size else None
+    return known_mean(np.array(list(values), dtype=np.float64))
 
 
-def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
+def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
+    effects, repeats = axes.effects, axes.repeats
     share = effects.answered / effects.asked if effects.asked else None
     yield Diagnostic("Altered copies answered", share, "share", "Share of calls on altered copies with a valid answer.")
     repeated = None if effects.repeated is None else float(effects.repeated.max())
-    yield Diagnostic(
-        "Altered copies asked twice",
-        repeated,
-        "range",
-        "Largest difference between two processes' answers to one altered copy; smaller effects are ignored.",
-    )
-
-
-def _of_yardsticks(table: AxisSums) -> Iterable[Diagnostic]:
-    everything = table.weighted(np.ones((1, len(table.clips))))
+    meaning = "Largest difference between two processes' answers to one altered copy; smaller effects are ignored."
+    yield Diagnostic("Altered copies asked twice", repeated, "range", meaning)
+    everything = axes.table.weighted(np.ones((1, len(axes.table.clips))))
     for kind, sums in (("space", everything.faithfulness_space), ("time", everything.faithfulness_time)):
         if sums[0, 2] > 0:
             meaning = "Gini correlation of the explanations and the measured effects: 1 is the exact order."
@@ -204,12 +194,9 @@ def _of_yardsticks(table: AxisSums) -> Iterable[Diagnostic]:
                 "What the best single order of the kinds of parts would get on all clips; it is computed from effects."
             )
             yield Diagnostic(f"Always so, {kind}", float(yardstick(sums)[0]), "correlation", meaning)
-
-
-def _of_repeats(repeats: Repeatability) -> Iterable[Diagnostic]:
+    meaning = "Share that repeats in a fresh process and another order; the rest does not count."
     shares = {"map": repeats.space, "timeline": repeats.time, "claims": repeats.claims, "text": repeats.text}
     for name, share in shares.items():
-        meaning = "Share that repeats in a fresh process and another order; the rest does not count."
         yield Diagnostic(f"Repeats, {name}", share if repeats.clips else None, "share", meaning)
 
 
@@ -277,7 +264,7 @@ def _of_texts(explanations: Sequence[Explanation], readings: Readings, numbers: 
         "Stability, claims", stable, "share", "Share of claims that stay after a slight jitter of the clip."
     )
     yield Diagnostic(
-        "Claims per text", _mean(len(said) for said in readings.said if said), "", "Over texts with claims."
+        "Claims per text", _mean(len(said) for said in readings.stated if said), "", "Over texts with claims."
     )
     grade = _mean(readability(text) for text in texts)
     yield Diagnostic("Reading level", grade, "", "Flesch-Kincaid grade: years of school needed to read the text.")

@@ -65,7 +65,7 @@ def clip_numbers(
     """Gather the numbers of every clip of the reference; None for a clip without a prediction."""
     means = held_up(axes.table, settings.explanation_score.weights)
     values = {key: axis.of_clips(axes.table) for key, axis in REGISTRY.items()}
-    judged = {
+    numbers = {
         clip_id: _numbers(
             row,
             counted,
@@ -77,7 +77,7 @@ def clip_numbers(
         for row, clip_id in enumerate(counted.clip_ids)
         if counted.statuses[row] == "ok"
     }
-    return tuple(judged.get(clip_id) for clip_id in outcomes.clip_ids)
+    return tuple(numbers.get(clip_id) for clip_id in outcomes.clip_ids)
 
 
 def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
@@ -100,7 +100,7 @@ def _numbers(
         target=target,
         axes=values,
         label_free_mean=mean,
-        units={kind: found for kind in KINDS if (found := _units(row, explanation, axes, kind))},
+        units={kind: units for kind in KINDS if (units := _units(row, explanation, axes, kind))},
         edited={
             call.cue: _known(effects.edited[row, vocabulary.index(call.cue)])
             for call in calls
@@ -110,7 +110,7 @@ def _numbers(
             vocabulary[cue]: float(axes.readings.claims[row, target, cue])
             for cue in np.flatnonzero(axes.readings.claims[row, target])
         },
-        stated=axes.readings.said[row],
+        stated=axes.readings.stated[row],
         epsilon=float(effects.epsilon[row]),
         joint_epsilon=effects.joint_epsilon,
     )
@@ -222,7 +222,7 @@ def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
 
     `outcomes`: one outcome for each clip of the reference; unreadable clips are left out here.
     """
-    return _judged(outcomes.only_counted(), settings)[0]
+    return _terms(outcomes.only_counted(), settings)[0]
 
 
 def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
@@ -237,7 +237,7 @@ def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
     return {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
 
 
-def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxes, Moments]:
+def _terms(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxes, Moments]:
     """Return the addends of the run, its axes, and the constant baseline's addends; all outcomes must count."""
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
@@ -268,7 +268,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
     """
     run = RunNumbers(jury.value if jury else 0.0, outcomes.failed, duration_s)
     counted = outcomes.only_counted()
-    scores, axes, always = _judged(counted, settings)
+    scores, axes, always = _terms(counted, settings)
 
     def measure(sums: Moments, table: AxisSums) -> Measured:
         return scores.measured((sums, table), run)
@@ -277,18 +277,28 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
     by_source = scores.by_source()
     resamples = settings.bootstrap.resamples if scores.groups > 1 else 0
     chunks = resample_weights(scores.groups, resamples, settings.bootstrap.seed)
-    judge = _Judge(
-        point=measure(scores.moments.weighted(everything), scores.axes.weighted(everything)),
-        baseline=measure(always.weighted(everything), explains_nothing(scores.axes).weighted(everything)),
-        draws=[measure(by_source[0].weighted(weights), by_source[1].weighted(weights)) for weights in chunks],
-        level=settings.bootstrap.level,
-    )
+    point = measure(scores.moments.weighted(everything), scores.axes.weighted(everything))
+    baseline = measure(always.weighted(everything), explains_nothing(scores.axes).weighted(everything))
+    draws = [measure(by_source[0].weighted(weights), by_source[1].weighted(weights)) for weights in chunks]
+
+    def estimate(compute: Callable[[Measured], Array | float]) -> Estimate:
+        value, interval = compute(point), None
+        if isinstance(value, float | int):  # a fact, such as the run time
+            return Estimate(float(value), None, None)
+        if draws:
+            drawn = np.concatenate([np.asarray(compute(draw)) for draw in draws])
+            low, high = percentile_interval(drawn, settings.bootstrap.level)
+            interval = float(low), float(high)
+        return Estimate(float(value[0]), interval, float(np.asarray(compute(baseline))[0]))
+
+    def metric(name: str, target: int) -> Estimate:
+        return estimate(lambda measured: measured.metrics[name][:, target])
+
     curves = rank_curves(counted.explanations, axes.effects)
     return Evaluation(
-        columns=tuple((column, judge.column(column)) for column in columns(settings)),
+        columns=tuple((column, estimate(column.compute)) for column in columns(settings)),
         targets=tuple(
-            (target, {name: judge.metric(name, number) for name in METRICS})
-            for number, target in enumerate(settings.targets)
+            (target, {name: metric(name, number) for name in METRICS}) for number, target in enumerate(settings.targets)
         ),
         sources=scores.groups,
         diagnostics=diagnose(counted.explanations, axes, curves, scores.reaction),
@@ -298,34 +308,6 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
         fairness=measure_fairness(outcomes, settings),
         reasons=scores.reasons,
     )
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Turns measurements into estimates."""
-
-    point: Measured
-    baseline: Measured
-    draws: list[Measured]
-    level: float
-
-    def column(self, column: Column) -> Estimate:
-        """Estimate one score column; facts such as the run time have no interval and no baseline."""
-        value = column.compute(self.point)
-        if isinstance(value, float | int):
-            return Estimate(float(value), None, None)
-        return self._estimate(lambda measured: np.asarray(column.compute(measured)))
-
-    def metric(self, name: str, target: int) -> Estimate:
-        """Estimate one metric of one target."""
-        return self._estimate(lambda measured: measured.metrics[name][:, target])
-
-    def _estimate(self, compute: Callable[[Measured], Array]) -> Estimate:
-        interval = None
-        if self.draws:
-            low, high = percentile_interval(np.concatenate([compute(draw) for draw in self.draws]), self.level)
-            interval = float(low), float(high)
-        return Estimate(float(compute(self.point)[0]), interval, float(compute(self.baseline)[0]))
 
 
 def worst_values(settings: Settings, outcomes: Outcomes, duration_s: float) -> dict[str, float | int]:

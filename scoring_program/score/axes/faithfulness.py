@@ -35,8 +35,8 @@ def marks(explanation: Explanation, kind: str, units: Sequence[Unit]) -> Array |
 def regions(explanation: Explanation, effects: Effects, clip: int, kind: str) -> list[Region]:
     """Return the measured units of a clip with their marks, which are 0 without a map or timeline."""
     units = effects.of(clip, kind)
-    found = marks(explanation, kind, units)
-    weights = np.zeros(len(units)) if found is None else found
+    marked = marks(explanation, kind, units)
+    weights = np.zeros(len(units)) if marked is None else marked
     pairs = zip(units, weights.tolist(), strict=True)
     return [Region(unit.kind, unit.effect, weight, unit.still) for unit, weight in pairs if not np.isnan(unit.effect)]
 

@@ -50,7 +50,7 @@ def cause_sums(
         space = explanation.space if explanation.space is not None and explanation.space.shape == grid else None
         clips["space"].append(_regions(sizes, cause.space, None if space is None else space.ravel()))
         clips["time"].append(_regions(sizes, cause.time, explanation.time))
-    return {part: order_sums(found, np.zeros(len(found))) for part, found in clips.items()}
+    return {part: order_sums(regions, np.zeros(len(regions))) for part, regions in clips.items()}
 
 
 def _regions(sizes: dict[str, float], masks: dict[str, Mask], weights: Array | None) -> list[Region]:
@@ -60,14 +60,14 @@ def _regions(sizes: dict[str, float], masks: dict[str, Mask], weights: Array | N
     fitted = np.zeros(length)  # missing seconds of a timeline weigh 0, extra ones are cut
     if weights is not None:
         fitted[: len(weights)] = weights[:length]
-    found = []
+    regions = []
     for cue, mask in masks.items():
         joined[: len(mask)] |= mask
         if mask.any():
-            found.append(Region(cue, sizes[cue], float(fitted[: len(mask)][mask].mean())))
+            regions.append(Region(cue, sizes[cue], float(fitted[: len(mask)][mask].mean())))
     if not joined.all():
-        found.append(Region(REST, 0.0, float(fitted[~joined].mean()), still=True))
-    return found
+        regions.append(Region(REST, 0.0, float(fitted[~joined].mean()), still=True))
+    return regions
 
 
 def _parts(sums: "AxisSums") -> list[Array]:

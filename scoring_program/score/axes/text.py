@@ -62,7 +62,7 @@ def clip_text(
         if asked:  # no explanation of the twin counts as a completely different one
             within[clip] = 1.0
             if twin is not None and twin.text_ok and explanation.text_ok:
-                within[clip] = distance(readings.said[clip], claim_set(twin.text, vocabulary))
+                within[clip] = distance(readings.stated[clip], claim_set(twin.text, vocabulary))
     return TextNumbers(
         valid, fits, fits * readings.agreement, _between(explanations, readings, settings.bootstrap.seed), within
     )
@@ -79,11 +79,11 @@ def _between(explanations: Sequence[Explanation], readings: Readings, seed: int)
     speak = [clip for clip, explanation in enumerate(explanations) if explanation.text_ok]
     if len(speak) < 2:
         return result
-    drawn = [speak[place] for place in np.random.default_rng(seed).permutation(len(speak))]
+    drawn = [speak[index] for index in np.random.default_rng(seed).permutation(len(speak))]
     steps = range(1, min(len(drawn) - 1, MOST_OTHERS) + 1)
-    for place, clip in enumerate(drawn):
-        others = (drawn[(place + step) % len(drawn)] for step in steps)
-        result[clip] = np.mean([distance(readings.said[clip], readings.said[other]) for other in others])
+    for index, clip in enumerate(drawn):
+        others = (drawn[(index + step) % len(drawn)] for step in steps)
+        result[clip] = np.mean([distance(readings.stated[clip], readings.stated[other]) for other in others])
     return result
 
 

@@ -41,8 +41,8 @@ def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
     rest = {name: value for name, value in manifest.items() if name != "seal"}
     message = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     expected = hmac.new(key, message.encode("ascii"), hashlib.sha256).hexdigest()
-    found = manifest.get("seal")
-    return isinstance(found, str) and hmac.compare_digest(found.encode("utf-8", "replace"), expected.encode())
+    seal = manifest.get("seal")
+    return isinstance(seal, str) and hmac.compare_digest(seal.encode("utf-8", "replace"), expected.encode())
 
 
 _MOST_COUNTED = 10_000
@@ -88,7 +88,7 @@ def foreign_files(root: Path, own: Collection[str], recorded: Collection[str]) -
     `recorded`: one entry for each file of the submission: 16 digits of the SHA-256, a space, and the name without
     folders.
     """
-    names = {one.partition(" ")[2] for one in recorded}
+    names = {entry.partition(" ")[2] for entry in recorded}
     foreign = []
     for path in islice(_files(root), _MOST_COUNTED):
         name = path.rpartition("/")[2][:_LONGEST_RECORDED].encode("utf-8", "backslashreplace").decode()
@@ -116,8 +116,8 @@ def _files(root: Path) -> Iterator[str]:
     while waiting:
         folder = waiting.pop()
         try:
-            with os.scandir(root / folder) as found:
-                entries = sorted(islice(found, _MOST_ENTRIES), key=lambda entry: entry.name)
+            with os.scandir(root / folder) as listing:
+                entries = sorted(islice(listing, _MOST_ENTRIES), key=lambda entry: entry.name)
         except OSError:  # the path is too deep, or has vanished
             continue
         for entry in entries:
@@ -190,9 +190,9 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
     entries = _manifest(root, key, problems)
     hashes: dict[str, str] = {}
     for name, entry in entries.items():
-        if found := _mismatch(root, name, entry):
+        if mismatch := _mismatch(root, name, entry):
             expected = "a regular file with the listed size and SHA-256"
-            problems.append(wrong("results_damaged", name[:140], found, expected))
+            problems.append(wrong("results_damaged", name[:140], mismatch, expected))
         else:
             hashes[name] = entry["sha256"]
     if problems:
@@ -283,8 +283,8 @@ def _why_unread(root: Path, name: str) -> str:
 
 def _mismatch(root: Path, name: str, entry: dict[str, Any]) -> str:
     """Say what is wrong with a listed file; an empty text when nothing is."""
-    if found := _why_unread(root, name):
-        return found
+    if reason := _why_unread(root, name):
+        return reason
     path = root / name
     size = path.stat().st_size
     if size != entry["bytes"]:

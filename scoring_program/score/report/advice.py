@@ -133,22 +133,22 @@ def advice(run: ScoredRun, parts: Factors) -> tuple[Advice, ...]:
         coverage=1.0 if _is_lost(parts.coverage) else parts.coverage,
         skill_factor=1.0 if parts.skill_factor is None or _is_lost(parts.skill_factor) else parts.skill_factor,
     )
-    candidates = sorted(_candidates(run, parts, usable), key=lambda one: (not one.first, -one.points))
-    notable = [one for one in candidates if one.first or one.points >= _NOTABLE_GAIN]
-    worthwhile = [one for one in candidates if one.first or one.points > 0]
+    candidates = sorted(_candidates(run, parts, usable), key=lambda change: (not change.first, -change.points))
+    notable = [change for change in candidates if change.first or change.points >= _NOTABLE_GAIN]
+    worthwhile = [change for change in candidates if change.first or change.points > 0]
     chosen = notable[:_MOST] if len(notable) >= _FEWEST else worthwhile[:_FEWEST]
-    largest = max((one.points for one in chosen), default=0.0)
-    return tuple(replace(one, gain=_gain(one, largest)) for one in chosen)
+    largest = max((change.points for change in chosen), default=0.0)
+    return tuple(replace(change, gain=_gain(change, largest)) for change in chosen)
 
 
 def _is_lost(factor: float | None) -> bool:
     return factor is not None and factor < _LOST
 
 
-def _gain(one: Advice, largest: float) -> str:
-    if one.first and one.points < largest:
+def _gain(change: Advice, largest: float) -> str:
+    if change.first and change.points < largest:
         return ""  # a gain of a few points would hide that all other gains depend on it
-    return f"up to {plural(round(one.points), 'point')}" if round(one.points) >= 1 else "less than 1 point"
+    return f"up to {plural(round(change.points), 'point')}" if round(change.points) >= 1 else "less than 1 point"
 
 
 def _candidates(run: ScoredRun, parts: Factors, usable: Factors) -> Iterable[Advice]:
@@ -216,12 +216,14 @@ def _unreached(run: ScoredRun, usable: Factors) -> Iterable[Advice]:
     yield Advice(usable.gain(axes), sentence, f"{late}: these earn no points.")
 
 
-def _most_often(findings: Iterable[Problem]) -> str:
+def _most_often(problems: Iterable[Problem]) -> str:
     # A mistake in an explanation does not cost the prediction.
-    yours = [one for one in findings if one.yours and one.severity == "error" and one.stage != "explain"]
+    yours = [
+        problem for problem in problems if problem.yours and problem.severity == "error" and problem.stage != "explain"
+    ]
     if not yours:
         return ""
-    most = max(yours, key=lambda finding: finding.count)
+    most = max(yours, key=lambda problem: problem.count)
     return f" Most often: {one_line(most.code, 60)}."
 
 

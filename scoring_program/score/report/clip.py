@@ -99,15 +99,15 @@ def clip_state(numbers: ClipNumbers) -> str:
     tested += [
         state_of(value) for value in ((numbers.axes["cue_claims"],) if numbers.edited else ()) + (numbers.axes["text"],)
     ]
-    found = state_of(numbers.label_free_mean)
-    return "part" if found == "good" and set(tested) != {"good"} else found
+    state = state_of(numbers.label_free_mean)
+    return "part" if state == "good" and set(tested) != {"good"} else state
 
 
 def _order_state(numbers: ClipNumbers, kind: str) -> str:
     """Return the state of a map or timeline: ``good`` only if no other unit moved the predictions more."""
-    found = state_of(numbers.axes[f"faithfulness_{kind}"])
-    changes = [one.effect or 0.0 for one in numbers.units[kind]]
-    return "part" if found == "good" and max(changes) - changes[0] > numbers.joint_epsilon else found
+    state = state_of(numbers.axes[f"faithfulness_{kind}"])
+    changes = [marked.effect or 0.0 for marked in numbers.units[kind]]
+    return "part" if state == "good" and max(changes) - changes[0] > numbers.joint_epsilon else state
 
 
 def reasons(
@@ -128,7 +128,7 @@ def _order(part: str, kind: str, weights: object, numbers: ClipNumbers) -> Reaso
         return "none", part, _NOT_GIVEN[kind]
     if not units:
         return "none", part, "Not measured: scores 0."
-    changes = [one.effect for one in units if one.effect is not None]
+    changes = [marked.effect for marked in units if marked.effect is not None]
     if len(changes) < len(units):
         return "bad", part, f"No valid answer when {_WHERE[kind]} was altered: gets the worst score."
     state, epsilon = _order_state(numbers, kind), numbers.joint_epsilon
@@ -242,24 +242,20 @@ def call_rows(
     altered, how, where, and the change of the prediction: of a unit, the joint effect as a share of the range.
     """
     span = target.maximum - target.minimum
-    effects = {one.unit: one.effect for units in numbers.units.values() for one in units}
+    measured = [marked for units in numbers.units.values() for marked in units]
+    effects = {(marked.unit.kind, marked.unit.cells, marked.unit.seconds): marked.effect for marked in measured}
     for call in (recorded for recorded in calls if not recorded.again):
         how = in_words(call.operator, 40) or NONE
         if call.kind == "unit":
-            unit = next((one for one in effects if (one.kind, one.cells, one.seconds) == _names(call)), None)
-            change = None if unit is None else effects[unit]
+            change = effects.get((call.unit, call.cells, call.seconds))
             where = [plural(len(call.cells), "cell")] if call.cells else []
             where += [spoken(call.seconds, explanation.bin_s)] if call.seconds else []
-            found = _FAILED if call.prediction is None else NONE if change is None else number(change, 3)
-            yield in_words(call.unit, 40), how, ", ".join(where), found
+            shown = _FAILED if call.prediction is None else NONE if change is None else number(change, 3)
+            yield in_words(call.unit, 40), how, ", ".join(where), shown
         elif call.kind == "cue" and call.cue in numbers.edited:
             change = numbers.edited[call.cue]
             what = f"Cue {in_words(call.cue, 40)}, made neutral"
             yield what, how, NONE, _FAILED if change is None else signed(-change * span, 3)
-
-
-def _names(call: ProbeCall) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
-    return call.unit, call.cells, call.seconds
 
 
 def _kind(unit: Unit) -> str:
@@ -267,20 +263,20 @@ def _kind(unit: Unit) -> str:
 
 
 def _most_and_least(kind: str, numbers: ClipNumbers) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    units = [one.unit.cells if kind == "space" else one.unit.seconds for one in numbers.units.get(kind, ())]
+    units = [marked.unit.cells if kind == "space" else marked.unit.seconds for marked in numbers.units.get(kind, ())]
     return (units[0], units[-1]) if len(units) > 1 else ((), ())
 
 
 def _effects(kind: str, numbers: ClipNumbers, where: Callable[[Unit], str]) -> Effects:
     """Draw bars, the most marked unit first, on one scale for all drawings of a clip."""
-    changes = [one.effect for units in numbers.units.values() for one in units if one.effect is not None]
+    changes = [marked.effect for units in numbers.units.values() for marked in units if marked.effect is not None]
     largest = max([numbers.joint_epsilon, *changes])
     units = numbers.units.get(kind, ())
     ends = {0: ("top", "marked most, "), len(units) - 1: ("bottom", "marked least, ")} if len(units) > 1 else {}
     bars = []
-    for place, one in enumerate(units):
-        part, words = ends.get(place, ("", ""))
-        value = _FAILED if one.effect is None else number(one.effect, 3)
-        width = 0.0 if one.effect is None else round(100 * one.effect / largest, 1)
-        bars.append((part, f"{words}{where(one.unit)}", value, width))
+    for rank, marked in enumerate(units):
+        part, words = ends.get(rank, ("", ""))
+        value = _FAILED if marked.effect is None else number(marked.effect, 3)
+        width = 0.0 if marked.effect is None else round(100 * marked.effect / largest, 1)
+        bars.append((part, f"{words}{where(marked.unit)}", value, width))
     return tuple(bars)

@@ -54,31 +54,31 @@ def data_uri(data: bytes) -> str | None:
 
 def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Yield marker, begin and end of each JPEG segment, up to the end or the first invalid marker."""
-    place = 0
-    while data[place : place + 1] == b"\xff" and place + 2 <= len(data):
-        marker = data[place + 1]
+    at = 0
+    while data[at : at + 1] == b"\xff" and at + 2 <= len(data):
+        marker = data[at + 1]
         if marker == 0xFF:  # a fill byte
-            place += 1
+            at += 1
             continue
-        end = place + 2
+        end = at + 2
         if marker not in {_START, _END}:
             end += int.from_bytes(data[end : end + 2], "big")
         if marker == _SCAN:
             end = _end_of_scan(data, end)
-        if end > len(data) or end < place + 2 or (place == 0) != (marker == _START):
+        if end > len(data) or end < at + 2 or (at == 0) != (marker == _START):
             return
-        yield marker, place, end
+        yield marker, at, end
         if marker == _END:
             return
-        place = end
+        at = end
 
 
-def _end_of_scan(data: bytes, place: int) -> int:
+def _end_of_scan(data: bytes, at: int) -> int:
     """Find the marker that ends the compressed pixels: in them, 0xFF is always followed by 0 or a restart marker."""
-    while (place := data.find(b"\xff", place)) >= 0:
-        if place + 1 < len(data) and data[place + 1] != 0 and data[place + 1] not in _RESTARTS:
-            return place
-        place += 2
+    while (at := data.find(b"\xff", at)) >= 0:
+        if at + 1 < len(data) and data[at + 1] != 0 and data[at + 1] not in _RESTARTS:
+            return at
+        at += 2
     return len(data) + 1
 
 
@@ -132,11 +132,11 @@ def _edges(mask: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
         (_LEFT, around[2:, 1:-1], (1, 1)),
         (_UP, around[1:-1, :-2], (0, 1)),
     )
-    found = []
+    edges = []
     for heading, neighbour, (right, down) in sides:
         y, x = np.nonzero(here & ~neighbour)
-        found += [(a + right, b + down, heading) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    return sorted(found, key=lambda edge: (edge[1], edge[0], edge[2]))
+        edges += [(a + right, b + down, heading) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    return sorted(edges, key=lambda edge: (edge[1], edge[0], edge[2]))
 
 
 def _loop(x: int, y: int, heading: int, leaving: dict[tuple[int, int], set[int]]) -> str:
@@ -183,13 +183,13 @@ def runs(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
 
     `places`: ascending and distinct.
     """
-    found: list[tuple[int, int]] = []
-    for place in places:
-        if found and found[-1][1] == place:
-            found[-1] = (found[-1][0], place + 1)
+    joined: list[tuple[int, int]] = []
+    for at in places:
+        if joined and joined[-1][1] == at:
+            joined[-1] = (joined[-1][0], at + 1)
         else:
-            found.append((place, place + 1))
-    return tuple(found)
+            joined.append((at, at + 1))
+    return tuple(joined)
 
 
 def lane(places: Sequence[int]) -> str:

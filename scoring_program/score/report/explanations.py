@@ -53,19 +53,19 @@ class _Album:
 
 
 def choose(
-    clip_ids: Sequence[str], held: Sequence[float | None], count: int, seed: int
+    clip_ids: Sequence[str], values: Sequence[float | None], count: int, seed: int
 ) -> tuple[list[int], list[int], list[int]]:
     """Choose a third each from the best, the worst and the others; a remainder goes to the best, then to the worst.
 
     The choice must not depend on labels, because the chosen clips would reveal something about them. Nor does it depend
     on the order of the clips.
 
-    `held`: n values of how well the explanations held up; None for a clip that cannot be shown. `count`: most clips to
+    `values`: how well each of n explanations held up; None for a clip that cannot be shown. `count`: most clips to
     show, >= 0. Returns indices of the best clips, best first; of the worst, worst first; and of others, drawn at
     random. No clip is in two groups.
     """
-    able = [(value, clip_ids[clip], clip) for clip, value in enumerate(held) if value is not None]
-    ranked = [clip for _, _, clip in sorted(able, key=lambda one: (-one[0], one[1]))]
+    able = [(value, clip_ids[clip], clip) for clip, value in enumerate(values) if value is not None]
+    ranked = [clip for _, _, clip in sorted(able, key=lambda entry: (-entry[0], entry[1]))]
     count = min(count, len(ranked))
     best, worst = (count + 2) // 3, (count + 1) // 3
     between = ranked[best : len(ranked) - worst]
@@ -75,16 +75,16 @@ def choose(
 
 def card_groups(run: ScoredRun) -> CardGroups:
     """Choose and prepare the gallery; empty if the settings close clips."""
-    report, judged = run.settings.report, run.evaluation.clips
-    if not report.clips or not judged:
+    report, numbers_of = run.settings.report, run.evaluation.clips
+    if not report.clips or not numbers_of:
         return []
-    held = [numbers.label_free_mean if numbers else None for numbers in judged]
-    chosen = choose(run.outcomes.clip_ids, held, report.gallery, run.settings.bootstrap.seed)
-    everything = sum(map(len, chosen)) == sum(one is not None for one in judged)
+    values = [numbers.label_free_mean if numbers else None for numbers in numbers_of]
+    chosen = choose(run.outcomes.clip_ids, values, report.gallery, run.settings.bootstrap.seed)
+    everything = sum(map(len, chosen)) == sum(numbers is not None for numbers in numbers_of)
     titles = ("Best explanations", "Worst explanations", "All others" if everything else "Randomly chosen")
     album = _Album()
     groups = (
-        (title, [_card(clip, numbers, run, album) for clip in clips if (numbers := judged[clip])])
+        (title, [_card(clip, numbers, run, album) for clip in clips if (numbers := numbers_of[clip])])
         for title, clips in zip(titles, chosen, strict=True)
     )
     return [(title, cards) for title, cards in groups if cards]
@@ -192,7 +192,7 @@ def smaller(section: dict[str, Any]) -> dict[str, Any] | None:
 
 def _tallies(run: ScoredRun) -> Iterator[tuple[str, int, float, float]]:
     """Yield (verdict, clips, percentage of clips before it, its own percentage)."""
-    counts = Counter(clip_state(one) for one in run.evaluation.clips if one)
+    counts = Counter(clip_state(numbers) for numbers in run.evaluation.clips if numbers)
     share, before = 100 / max(1, counts.total()), 0
     for state in STATES:
         if counts[state]:
@@ -204,9 +204,11 @@ def _rows(run: ScoredRun) -> list[dict[str, Any]]:
     """List the clips: those without a prediction first, then the worst explanations."""
     outcomes, settings = run.outcomes, run.settings
     main = settings.names.index(settings.main_target)
-    judged = run.evaluation.clips or (None,) * len(outcomes.clip_ids)
+    numbers_of = run.evaluation.clips or (None,) * len(outcomes.clip_ids)
     rows = []
-    for clip, (clip_id, status, numbers) in enumerate(zip(outcomes.clip_ids, outcomes.statuses, judged, strict=True)):
+    for clip, (clip_id, status, numbers) in enumerate(
+        zip(outcomes.clip_ids, outcomes.statuses, numbers_of, strict=True)
+    ):
         record = run.results.clips.get(clip_id)
         rows.append(
             {

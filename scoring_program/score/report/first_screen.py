@@ -49,13 +49,13 @@ def clips_sentence(outcomes: Outcomes) -> str:
     return f"{plural(len(outcomes.clip_ids), 'clip')}: {', '.join(_counts(outcomes, tuple(STATUS_WORDS)))}."
 
 
-def _counts(outcomes: Outcomes, of: tuple[str, ...]) -> list[str]:
-    return [f"{outcomes.count(one)} {STATUS_WORDS[one]}" for one in of if outcomes.count(one)]
+def _counts(outcomes: Outcomes, statuses: tuple[str, ...]) -> list[str]:
+    return [f"{outcomes.count(status)} {STATUS_WORDS[status]}" for status in statuses if outcomes.count(status)]
 
 
 def _clips(run: ScoredRun) -> StatusItem:
     outcomes = run.outcomes
-    counts = _counts(outcomes, tuple(one for one in STATUS_WORDS if one != "ok"))
+    counts = _counts(outcomes, tuple(status for status in STATUS_WORDS if status != "ok"))
     failed = outcomes.failed
     value = plural(failed, "failed clip") if failed else f"all {outcomes.count('ok')} predicted"
     tone = "error" if failed else "warning" if counts else "good"
@@ -86,15 +86,15 @@ def _seal(run: ScoredRun) -> StatusItem:
     return "Records", "unsealed", "hashes checked, origin not verified", "plain"
 
 
-def _same_twice(title: str, receipt: Receipt | None, one: str, many: str) -> StatusItem:
+def _same_twice(title: str, receipt: Receipt | None, singular: str, several: str) -> StatusItem:
     if receipt is None:
-        return title, "not asked", f"no {one} was asked twice", "plain"
+        return title, "not asked", f"no {singular} was asked twice", "plain"
     if receipt.identical == receipt.clips:
-        return title, "yes", f"{plural(receipt.clips, one, many)} asked twice, identical", "good"
+        return title, "yes", f"{plural(receipt.clips, singular, several)} asked twice, identical", "good"
     size = receipt.largest_difference  # two digits, because a model can choose it
     by = f" by up to {size:.2g}" if size is not None and size > 0 else ""
     different = receipt.clips - receipt.identical
-    return title, "no", f"{different} of {receipt.clips} {many} asked twice differ{by}", "warning"
+    return title, "no", f"{different} of {receipt.clips} {several} asked twice differ{by}", "warning"
 
 
 _DRAWN = ("chance", "constant", "solution")
@@ -144,19 +144,25 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
     """Build what the template needs besides settings and evaluation."""
     settings, columns = run.settings, run.evaluation.columns
     parts = factors(
-        {column.key: one.value for column, one in columns}, settings.explanation_score, causes=bool(settings.causes)
+        {column.key: estimate.value for column, estimate in columns},
+        settings.explanation_score,
+        causes=bool(settings.causes),
     )
     weights = {name: getattr(settings.explanation_score.weights, name) for name in parts.axes}
     whole = sum(weights.values())
     shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
-    rows = {column.key: _row(column, one, run, shares.get(column.key)) for column, one in columns}
+    rows = {column.key: _row(column, estimate, run, shares.get(column.key)) for column, estimate in columns}
     limits = settings.explanation_score.bands
-    given = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
+    files = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
     return {
         "total": rows[TOTAL],
         "band": (word := settings.explanation_score.word(rows[TOTAL].estimate.value)),
         "tone": _tone(list(limits).index(word), len(limits)),
-        "errors": [one for one in run.problems if one.yours and (one.severity == "error" or one.code == _UNANSWERED)],
+        "errors": [
+            problem
+            for problem in run.problems
+            if problem.yours and (problem.severity == "error" or problem.code == _UNANSWERED)
+        ],
         "invalid_texts": run.evaluation.shortfalls.get("invalid_text"),
         # Closed values are already rounded.
         "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
@@ -166,7 +172,7 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
         "parts": parts,
         "axes": [rows[name] for name in parts.axes],
         "predictions": [rows[key] for key in _prediction_keys(settings)],
-        "rows": [row for key, row in rows.items() if given.get(key, True)],
+        "rows": [row for key, row in rows.items() if files.get(key, True)],
         "landmarks": run.landmarks.items,
         # One mark of each kind that occurs, for the legend and the headings of the table.
         "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
@@ -208,7 +214,7 @@ def _marks(column: Column, estimate: Estimate, run: ScoredRun) -> Iterator[Mark]
     for landmark in landmarks.items:
         if landmark.kind != "constant" or estimate.baseline is None:
             known.append((landmark.kind, landmark.title, landmark.columns.get(column.key)))
-    order = {landmark.title: place for place, landmark in enumerate(landmarks.of_kind("solution"))}
+    order = {landmark.title: rank for rank, landmark in enumerate(landmarks.of_kind("solution"))}
     for kind, title, value in known:
         if value is not None:
             at = position(min(high, max(low, value)), low, high)

@@ -58,6 +58,6 @@ def ceiling(value: float) -> float:
     return next(step * power for step in _ROUND_STEPS if value <= step * power or step == _ROUND_STEPS[-1])
 
 
-def plural(count: int, one: str, many: str = "") -> str:
+def plural(count: int, singular: str, several: str = "") -> str:
     """Count things: ``1 clip``, ``2 clips``."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    return f"{count} {singular if count == 1 else several or singular + 's'}"

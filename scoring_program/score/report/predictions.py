@@ -51,7 +51,7 @@ def _plots(run: ScoredRun) -> list[dict[str, Any]]:
                 "residuals": residuals(truth, predicted, target),
             }
         )
-    return sorted(drawn, key=lambda one: one["target"] != settings.main)
+    return sorted(drawn, key=lambda drawing: drawing["target"] != settings.main)
 
 
 def _rule(fairness: Fairness, settings: Settings) -> str:
@@ -62,8 +62,8 @@ def _rule(fairness: Fairness, settings: Settings) -> str:
 
 def _attributes(fairness: Fairness, main: int) -> list[dict[str, Any]]:
     # If only the rough summaries are open, there are no attributes.
-    found = fairness.attributes or (None,) * len(fairness.summaries)
-    return [_attribute(summary, gaps, main) for summary, gaps in zip(fairness.summaries, found, strict=True)]
+    gaps_of = fairness.attributes or (None,) * len(fairness.summaries)
+    return [_attribute(summary, gaps, main) for summary, gaps in zip(fairness.summaries, gaps_of, strict=True)]
 
 
 def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[str, Any]:

@@ -27,17 +27,19 @@ def highlight(text: str, vocabulary: Vocabulary, stated: Iterable[Triple], title
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     mentions = _joined(text, cue_mentions(text, vocabulary))
     cut = start + cut_place(text[start:end], _SHOWN)
-    cut = next((one.end for one in mentions if one.start < cut < one.end), cut)  # do not split a marked word
+    cut = next(
+        (mention.end for mention in mentions if mention.start < cut < mention.end), cut
+    )  # do not split a marked word
     last = min(end, start + _LONGEST)
     claims = {cue: _claims(cue, stated, titles) for cue in {mention.cue for mention in mentions}}
 
     def pieces(first: int, behind: int) -> list[dict[str, Any]]:
-        found = []
+        pieces_found = []
         for begin, stop, cue in _stretches(first, behind, mentions):
             sign, words = claims.get(cue, (0, ""))
             shown = visible(text[begin:stop], _LONGEST)
-            found.append({"text": shown, "cue": cue.replace("_", " "), "sign": sign, "claims": words})
-        return found
+            pieces_found.append({"text": shown, "cue": cue.replace("_", " "), "sign": sign, "claims": words})
+        return pieces_found
 
     return {"shown": pieces(start, min(cut, last)), "rest": pieces(cut, last), "cut_off": last < end}
 
@@ -50,8 +52,8 @@ def _claims(cue: str, stated: Iterable[Triple], titles: Mapping[str, str]) -> tu
         targets = [title for name, title in titles.items() if signs.get(name) == wanted]
         if targets:
             parts.append(f"said to have {verb} {', '.join(targets)}")
-    one = set(signs.values())
-    return (one.pop() if len(one) == 1 else 0), "; ".join(parts)
+    distinct = set(signs.values())
+    return (distinct.pop() if len(distinct) == 1 else 0), "; ".join(parts)
 
 
 def _joined(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
@@ -67,15 +69,15 @@ def _joined(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 def _stretches(first: int, behind: int, mentions: Iterable[Mention]) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, cue) of every stretch in order; plain words have no cue."""
-    place = first
+    position = first
     for mention in mentions:
-        if mention.start >= place and mention.end <= behind:
-            if mention.start > place:
-                yield place, mention.start, ""
+        if mention.start >= position and mention.end <= behind:
+            if mention.start > position:
+                yield position, mention.start, ""
             yield mention.start, mention.end, mention.cue
-            place = mention.end
-    if behind > place:
-        yield place, behind, ""
+            position = mention.end
+    if behind > position:
+        yield position, behind, ""
 
 
 def cut_place(text: str, length: int) -> int:
@@ -91,21 +93,21 @@ def cut_place(text: str, length: int) -> int:
         return len(text)
     least = max(1, int(_LEAST_SHARE * length))
     for ends in (_ends_sentence, _ends_word):
-        place = next((place for place in range(length, least - 1, -1) if ends(text, place)), 0)
-        if place:
-            return place
-    place = next((place for place in range(length, 0, -1) if not _inside_character(text, place)), 0)
-    return place or length
+        position = next((position for position in range(length, least - 1, -1) if ends(text, position)), 0)
+        if position:
+            return position
+    position = next((position for position in range(length, 0, -1) if not _inside_character(text, position)), 0)
+    return position or length
 
 
-def _ends_sentence(text: str, place: int) -> bool:
-    return text[place].isspace() and text[place - 1] in ".!?"
+def _ends_sentence(text: str, position: int) -> bool:
+    return text[position].isspace() and text[position - 1] in ".!?"
 
 
-def _ends_word(text: str, place: int) -> bool:
-    return text[place].isspace() and not text[place - 1].isspace()
+def _ends_word(text: str, position: int) -> bool:
+    return text[position].isspace() and not text[position - 1].isspace()
 
 
-def _inside_character(text: str, place: int) -> bool:
-    joined = text[place] in _JOINERS or text[place - 1] in _JOINERS
-    return joined or bool(unicodedata.combining(text[place]))
+def _inside_character(text: str, position: int) -> bool:
+    joined = text[position] in _JOINERS or text[position - 1] in _JOINERS
+    return joined or bool(unicodedata.combining(text[position]))

@@ -61,7 +61,7 @@ def contents(run: ScoredRun) -> dict[str, Any]:
     predicted = predictions(run)
     return {
         "heading": run.settings.heading,
-        "sections": tuple(_sections(run, groups=any(one["shown"] for one in predicted["attributes"]))),
+        "sections": tuple(_sections(run, groups=any(attribute["shown"] for attribute in predicted["attributes"]))),
         "settings": run.settings,
         "evaluation": run.evaluation,
         "private": run.private,
@@ -87,7 +87,7 @@ def _sections(run: ScoredRun, *, groups: bool) -> Iterator[tuple[str, str]]:
     if run.settings.report.clips:
         yield "clips", "Explanations"
     if run.problems:
-        yield "yours" if any(one.yours for one in run.problems) else "theirs", "Problems"
+        yield "yours" if any(problem.yours for problem in run.problems) else "theirs", "Problems"
     yield "provenance", "Provenance"
 
 
@@ -141,7 +141,7 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters.update({one.__name__: one for one in _FILTERS})
+    templates.filters.update({function.__name__: function for function in _FILTERS})
     templates.tests["finite"] = math.isfinite
     templates.filters["zip"] = zip
     return templates

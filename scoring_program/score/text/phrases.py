@@ -1,7 +1,5 @@
 """Cut a text into sentences and words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
