@@ -11,8 +11,18 @@ from score.axes.faithfulness import KINDS, marks
 from score.axes.registry import LABEL_FREE, REGISTRY
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.columns import Column, Measured, columns
-from score.diagnostics import Diagnostic, RankCurve, ReactionSize, diagnose, rank_curves, reaction_size
-from score.error_analysis import RightReasons, Shortfalls, find_shortfalls, right_reasons
+from score.diagnostics import (
+    Diagnostic,
+    RankCurve,
+    ReactionSize,
+    RightReasons,
+    Shortfalls,
+    diagnose,
+    find_shortfalls,
+    rank_curves,
+    reaction_size,
+    right_reasons,
+)
 from score.fairness import Fairness, measure_fairness
 from score.metrics import METRICS, Moments, moments, percentile_interval, resample_weights
 from score.read.answers import Explanation
@@ -166,19 +176,6 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class RunNumbers:
-    """Numbers of a run that do not depend on the resample."""
-
-    jury: float
-    """Mean rating by a jury; 0 without one."""
-    failed_clips: float
-    duration_s: float
-
-
-NO_RUN = RunNumbers(0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
 class ClipScores:
     """The data behind every column of a run, one row per counted clip; also used to compare runs.
 
@@ -210,11 +207,13 @@ class ClipScores:
         """Sum the rows of each source: a resample weighs sources, so clips need to be summed only once."""
         return self.moments.grouped(self.sources, self.groups), self.axes.grouped(self.sources, self.groups)
 
-    def measured(self, sums: tuple[Moments, AxisSums], run: RunNumbers = NO_RUN) -> Measured:
-        """Compute the input of the columns from sums of rows."""
+    def measured(
+        self, sums: tuple[Moments, AxisSums], jury: float = 0.0, failed_clips: float = 0.0, duration_s: float = 0.0
+    ) -> Measured:
+        """Compute the input of the columns from sums of rows, and from what is the same in every resample."""
         metrics = {name: metric(sums[0]) for name, metric in METRICS.items()}
         axes = axis_values(sums[1], self.settings, causes=self.has_causes)
-        return Measured(metrics, axes, run.jury, run.failed_clips, run.duration_s)
+        return Measured(metrics, axes, jury, failed_clips, duration_s)
 
 
 def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
@@ -266,12 +265,11 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
     `duration_s`: wall time of ingestion in seconds, >= 0.
     `jury`: rating of these explanations; None without one.
     """
-    run = RunNumbers(jury.value if jury else 0.0, outcomes.failed, duration_s)
     counted = outcomes.only_counted()
     scores, axes, always = _terms(counted, settings)
 
     def measure(sums: Moments, table: AxisSums) -> Measured:
-        return scores.measured((sums, table), run)
+        return scores.measured((sums, table), jury.value if jury else 0.0, outcomes.failed, duration_s)
 
     everything = np.ones((1, len(scores.clip_ids)))
     by_source = scores.by_source()

@@ -16,7 +16,7 @@ from score.errors import OrganiserError
 from score.read.landmarks import Landmark, Landmarks
 from score.report.advice import axis_advice, factors
 from score.report.first_screen import _tone, first_screen
-from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
+from score.report.page import NONE, ceiling, factor, interval, number, percent, plural, position, signed
 from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score

@@ -14,7 +14,7 @@ from bundle_tools.errors import BundleError
 from score.axes.table import credited_skill
 from score.columns import columns
 from score.errors import ScoringError
-from score.evaluate import ClipScores, RunNumbers, clip_scores, column_values
+from score.evaluate import ClipScores, clip_scores, column_values
 from score.metrics import resample_weights
 from score.pipeline import prepare
 from score.settings import AXES, Settings
@@ -140,7 +140,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Arra
 def _entry(name: str, scores: ClipScores, said: Explained, weights: Array) -> Entry:
     ones = np.ones((1, len(scores.clip_ids)))
     moments, axes = scores.moments.weighted(ones), scores.axes.weighted(ones)
-    measured = scores.measured((moments, axes), RunNumbers(said.jury, said.failed, said.duration_s))
+    measured = scores.measured((moments, axes), said.jury, said.failed, said.duration_s)
     return Entry(
         name=name,
         scores=scores,

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bundle_tools.challenge.compare.bands import ABOVE
-from score.error_analysis import TITLES
+from score.diagnostics import TITLES
 
 # More columns would not fit side by side.
 MOST_PAIRED = 12

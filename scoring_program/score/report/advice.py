@@ -8,10 +8,10 @@ import numpy as np
 from score.axes.axis import Axis
 from score.axes.registry import REGISTRY
 from score.axes.table import power_mean
-from score.error_analysis import Shortfalls
+from score.diagnostics import Shortfalls
 from score.errors import Problem
 from score.evaluate import Estimate
-from score.report.numbers import number, percent, plural
+from score.report.page import number, percent, plural
 from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import AXES, ExplanationScore
 from score.visible import one_line

@@ -8,7 +8,7 @@ from score.axes.effects import Unit
 from score.evaluate import ClipNumbers
 from score.read.answers import Claim, Explanation, ProbeCall
 from score.report.drawings import bars, lane, outline, spoken, ticks, whereabouts
-from score.report.numbers import NONE, number, plural, signed
+from score.report.page import NONE, number, plural, signed
 from score.settings import Target
 from score.text import text_validity
 from score.visible import in_words, one_line

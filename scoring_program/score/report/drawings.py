@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.metrics import percentile_interval
-from score.report.numbers import NO_BREAK, number, plural, signed
+from score.report.page import NO_BREAK, number, plural, signed
 from score.settings import Target
 
 LARGEST = (1024, 1024)

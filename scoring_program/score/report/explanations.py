@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from score.axes.registry import LABEL_FREE, REGISTRY
-from score.error_analysis import GROUNDED
+from score.diagnostics import GROUNDED
 from score.errors import NotGradableError, Problem
 from score.evaluate import ClipNumbers
 from score.read.answers import Explanation
@@ -22,7 +22,7 @@ from score.report.clip import (
 )
 from score.report.drawings import data_uri
 from score.report.first_screen import STATUS_WORDS
-from score.report.numbers import ceiling, percent
+from score.report.page import ceiling, percent
 from score.report.words import highlight
 from score.run import ScoredRun
 from score.text.reading import vocabulary_of

@@ -11,7 +11,7 @@ from score.evaluate import Estimate
 from score.read.outcomes import Outcomes
 from score.read.run import ISOLATION, Receipt
 from score.report.advice import advice, factors
-from score.report.numbers import NO_BREAK, interval, number, percent, plural, position
+from score.report.page import NO_BREAK, interval, number, percent, plural, position
 from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import Settings
 from score.visible import one_line

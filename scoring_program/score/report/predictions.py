@@ -8,7 +8,7 @@ import numpy as np
 from score.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Summary
 from score.metrics import resample_weights
 from score.report.drawings import calibration, residuals, scatter
-from score.report.numbers import number, plural
+from score.report.page import number, plural
 from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import Settings
 from score.visible import in_words

@@ -7,7 +7,7 @@ from typing import Any
 from score import __version__
 from score.columns import spread_decimals
 from score.read.run import Facts
-from score.report.numbers import interval, number
+from score.report.page import interval, number
 from score.run import ScoredRun
 from score.visible import one_line
 

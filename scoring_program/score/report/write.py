@@ -1,32 +1,21 @@
 """Render the pages as texts; no file is written here."""
 
-import math
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from html import escape
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from score.errors import Problem
 from score.read.run import Facts
-from score.report import numbers
 from score.report.explanations import explanations, smaller
 from score.report.first_screen import clips_sentence, first_screen
-from score.report.look import look
+from score.report.page import render
 from score.report.predictions import predictions
 from score.report.provenance import citation, machine, method, record, versions
 from score.run import Run, ScoredRun
-from score.visible import in_words, one_line, visible
 
 LARGEST_PAGE = 5_000_000
 """Bytes; the platform rejects pages of more than 5 MB."""
 NO_SCORES = "no scores"
-_FILTERS = (
-    *(numbers.number, numbers.signed, numbers.factor, numbers.percent, numbers.counted),
-    *(numbers.interval, numbers.position, in_words, one_line),
-)
 _LAST_PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -117,39 +106,3 @@ def failure_page(
 def last_page(headline: str) -> str:
     """Make a page without a template, as a last resort."""
     return _LAST_PAGE.format(headline=escape(headline))
-
-
-def render(template: str, page: object, own: Path | None = None) -> str:
-    """Render a template, which receives only this object and the page's look.
-
-    `own`: folder with templates of another page that shares the report's look.
-    """
-    folders = (Path(__file__).parent / "templates", *([own] if own else []))
-    return environment(*folders).get_template(template).render(page=page, look=look())
-
-
-# The early page and the report share most templates, so keep them compiled.
-@lru_cache(maxsize=4)
-def environment(*folders: Path) -> Environment:
-    """Return the templates of some folders, with the filters for numbers; all texts are escaped and made harmless."""
-    # Escape in all templates, whatever their names: nearly all text comes from participants.
-    templates = Environment(
-        loader=FileSystemLoader(folders),
-        autoescape=True,
-        finalize=_harmless,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    templates.filters.update({function.__name__: function for function in _FILTERS})
-    templates.tests["finite"] = math.isfinite
-    templates.filters["zip"] = zip
-    return templates
-
-
-def _harmless(value: object) -> object:
-    """Make hidden characters visible in every text that a template inserts, before escaping.
-
-    Values with ``__html__`` are the templates' own markup and stay as they are.
-    """
-    return visible(value, len(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value
