@@ -145,12 +145,11 @@ def _ranks(kind: str, explanations: Sequence[Explanation], effects: Effects) -> 
             continue
         for rank, index in enumerate(np.argsort(-weights, kind="stable"), 1):
             by_rank.setdefault(rank, []).append(units[index].effect)
-    return tuple(_rank(number, np.array(changes)) for number, changes in sorted(by_rank.items()))
-
-
-def _rank(number: int, changes: NDArray[np.float64]) -> Rank:
-    error = float(changes.std(ddof=1) / np.sqrt(changes.size)) if changes.size > 1 else 0.0
-    return Rank(number, changes.size, float(changes.mean()), error)
+    ranks = []
+    for number, changes in sorted(by_rank.items()):
+        error = float(np.std(changes, ddof=1) / np.sqrt(len(changes))) if len(changes) > 1 else 0.0
+        ranks.append(Rank(number, len(changes), float(np.mean(changes)), error))
+    return tuple(ranks)
 
 
 Array = NDArray[np.float64]

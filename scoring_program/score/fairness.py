@@ -234,15 +234,10 @@ def _compare(
     for number in shown:
         own, others = (
             table.of(chosen).grouped(people[chosen], count).weighted(weights)
-            for chosen in _sides(member, number, shown)
+            for chosen in (member == number, np.isin(member, [other for other in shown if other != number]))
         )
         groups.append(_gaps(attribute.values[number], sizes[number], own, others, settings.bootstrap.level))
     return AttributeGaps(attribute.name, tuple(groups), left_out)
-
-
-def _sides(member: NDArray[np.int64], number: int, shown: list[int]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell for each clip whether it is in a group, and whether it is in the other groups that are shown."""
-    return member == number, np.isin(member, [other for other in shown if other != number])
 
 
 def _gaps(name: str, people: int, own: _Table, others: _Table, level: float) -> GroupGaps:

@@ -118,7 +118,11 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
             if audience.open and clip_id not in shown.where:
                 shown = replace(shown, where=" · ".join(part for part in (f"clip {clip_id}", shown.where) if part))
             kinds.setdefault((shown.code, shown.stage, shown.severity, shown.fault), []).append(shown)
-    warnings = (*_passes(results, outcomes), *_yardstick(outcomes), *_protected(outcomes, audience))
+    warnings = [*_passes(results, outcomes)]
+    if outcomes.no_yardstick:
+        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, maps and timelines are not scored"
+        warnings.append(wrong("yardstick_missing", "altered copies", outcomes.no_yardstick, expected))
+    warnings += _protected(outcomes, audience)
     run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *warnings), audience)
     clips = (replace(audience.problem(group[0]), count=len(group)) for group in kinds.values())
     return _sorted((*run, *clips))
@@ -134,12 +138,6 @@ def _passes(results: Results, outcomes: Outcomes) -> Iterable[Problem]:
     if differs > most:
         found = f"predictions of the two passes that differ by {differs:.2g} of the range in the mean of all clips"
         yield wrong("passes_differ", "predict", found, f"at most {most:.2g}: the passes differ by an invisible jitter")
-
-
-def _yardstick(outcomes: Outcomes) -> Iterable[Problem]:
-    if found := outcomes.no_yardstick:
-        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, maps and timelines are not scored"
-        yield wrong("yardstick_missing", "altered copies", found, expected)
 
 
 def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
@@ -188,12 +186,10 @@ def lines(problems: Sequence[Problem]) -> list[str]:
     room = max(_MOST_LINES // 2, _MOST_LINES - len(theirs))
     for title, chosen, most in ((FOR_YOU, yours, room), (FOR_ORGANISERS, theirs, _MOST_LINES - min(room, len(yours)))):
         if chosen:
-            result += [f"{title}:", *(f"  - {_line(problem)}" for problem in chosen[:most])]
+            result.append(f"{title}:")
+        for problem in chosen[:most]:
+            often = f"{problem.count} times · " if problem.count > 1 else ""
+            result.append(f"  - {problem.severity.upper()} · {often}{problem.line()}")
         if len(chosen) > most:
             result.append(f"  - and {len(chosen) - most} more")
     return result
-
-
-def _line(problem: Problem) -> str:
-    often = f"{problem.count} times · " if problem.count > 1 else ""
-    return f"{problem.severity.upper()} · {often}{problem.line()}"

@@ -160,7 +160,9 @@ def order_skill(sums: Array) -> Array:
     >>> float(order_skill(sums).round(2)[0])
     1.0
     """
-    return _combined(agreement(sums), yardstick(sums))
+    value, rule = agreement(sums), yardstick(sums)
+    skill = np.where(value >= rule, _skill(value, rule, above=True), _skill(value, rule, above=False))
+    return np.asarray((1 - SKILL_SHARE) * value + SKILL_SHARE * np.maximum(skill, -1.0))
 
 
 def clip_skill(sums: Array) -> Array:
@@ -170,11 +172,6 @@ def clip_skill(sums: Array) -> Array:
     own = agreement(sums)
     above = bool(agreement(everything)[0] >= rule)
     return np.asarray(np.clip(own * (1 - SKILL_SHARE) + SKILL_SHARE * _skill(own, rule, above=above), -1, 1))
-
-
-def _combined(value: Array, rule: Array) -> Array:
-    skill = np.where(value >= rule, _skill(value, rule, above=True), _skill(value, rule, above=False))
-    return np.asarray((1 - SKILL_SHARE) * value + SKILL_SHARE * np.maximum(skill, -1.0))
 
 
 def _skill(value: Array, rule: Array | float, *, above: bool) -> Array:

@@ -47,16 +47,6 @@ def faithfulness(explanations: Sequence[Explanation], effects: Effects, kind: st
     return order_sums(clips, np.full(len(clips), effects.joint_epsilon), effects.failed, due=True)
 
 
-def _not_above_chance(account: Account, key: str) -> Share:
-    sums = getattr(account.axes.table, key)
-    return share_of(agreement(sums) <= 0.0, sums[:, 2] > 0)
-
-
-def _not_above_one_order(account: Account, key: str) -> Share:
-    sums = getattr(account.axes.table, key)
-    return share_of(agreement(sums) <= yardstick(sums.sum(axis=0, keepdims=True))[0], sums[:, 2] > 0)
-
-
 def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
     """Make the axis of maps (``space``) or timelines (``time``).
 
@@ -67,6 +57,12 @@ def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
     def addends(sums: "AxisSums") -> Array:
         rows: Array = getattr(sums, key)
         return rows
+
+    def not_above(account: Account, *, one_order: bool) -> Share:
+        """Share of the tested clips whose agreement is at most chance, or that of one order for all clips."""
+        sums = addends(account.axes.table)
+        least = yardstick(sums.sum(axis=0, keepdims=True))[0] if one_order else 0.0
+        return share_of(agreement(sums) <= least, sums[:, 2] > 0)
 
     return Axis(
         key=key,
@@ -82,13 +78,13 @@ def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
                 f"Point your {what} at the {places} that drive the prediction.",
                 f"of the {what}s are at or below chance: the {places} they mark moved the prediction no more than "
                 "the rest.",
-                lambda account: _not_above_chance(account, key),
+                lambda account: not_above(account, one_order=False),
             ),
             Shortfall(
                 f"{kind}_usual",
                 f"Make each {what} specific to its clip.",
                 f"of the {what}s are no better than one order of the parts for all clips.",
-                lambda account: _not_above_one_order(account, key),
+                lambda account: not_above(account, one_order=True),
             ),
         ),
         otherwise=f"Sharpen the {what}: rank the few {places} that drive the prediction first.",

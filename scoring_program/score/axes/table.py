@@ -61,14 +61,6 @@ def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
     return np.asarray(np.where(usable, share, error <= reference).mean(axis=1))
 
 
-def explanation_total(coverage: Array, skill: Array, mean: Array) -> Array:
-    """Combine: ``100 * coverage * skill * mean of the axes``.
-
-    Skill is a factor because explaining a worthless prediction is worth nothing.
-    """
-    return np.asarray(100 * coverage * skill * mean)
-
-
 @dataclass(frozen=True)
 class AxisSums(Sums):
     """Sums, or the addends of sums: (rows, width) arrays, where rows are clips, sources or resamples."""
@@ -219,7 +211,8 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
     pointed = sums.plausible_defined
     plausible = mean_of_parts(ratio(sums.plausible, pointed), pointed > 0, np.array([0.5, 0.5]))
     return axes | {
-        "explanation": np.clip(explanation_total(coverage, skill, mean), 0, 100),
+        # Skill is a factor because explaining a worthless prediction is worth nothing.
+        "explanation": np.clip(100 * coverage * skill * mean, 0, 100),
         "coverage": coverage,
         "plausibility": plausible,
     }

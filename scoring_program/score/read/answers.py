@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.read.tables import finite_number, mapping, short_text, whole_number
-from score.settings import Settings, TextLimits
+from score.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -47,23 +47,19 @@ def parse_explanation(record: dict[str, Any], settings: Settings, images: frozen
 
     `record`: one object of ``explanations.jsonl``.
     """
-    evidence = mapping(record.get("evidence"))
-    text = record.get("text")
-    image = record.get("image")
+    evidence, limits = mapping(record.get("evidence")), settings.text
+    text, image = record.get("text"), record.get("image")
+    text = text if isinstance(text, str) else ""
     time, bin_s = _time(mapping(evidence.get("time")))
     return Explanation(
-        text=text if isinstance(text, str) else "",
-        text_ok=isinstance(text, str) and _text_ok(text, settings.text),
+        text=text,
+        text_ok=limits.minimum_chars <= len(text.strip()) and len(text) <= limits.maximum_chars,
         image=image if isinstance(image, str) and image in images else None,
         space=_space(mapping(evidence.get("space"))),
         time=time,
         bin_s=bin_s,
         claims=_claims(evidence.get("cues"), settings),
     )
-
-
-def _text_ok(text: str, limits: TextLimits) -> bool:
-    return limits.minimum_chars <= len(text.strip()) and len(text) <= limits.maximum_chars
 
 
 def _weights(values: object) -> NDArray[np.float64] | None:

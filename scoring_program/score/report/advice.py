@@ -138,17 +138,18 @@ def advice(run: ScoredRun, parts: Factors) -> tuple[Advice, ...]:
     worthwhile = [change for change in candidates if change.first or change.points > 0]
     chosen = notable[:_MOST] if len(notable) >= _FEWEST else worthwhile[:_FEWEST]
     largest = max((change.points for change in chosen), default=0.0)
-    return tuple(replace(change, gain=_gain(change, largest)) for change in chosen)
+
+    def gain(change: Advice) -> str:
+        if change.first and change.points < largest:
+            return ""  # a gain of a few points would hide that all other gains depend on it
+        points = round(change.points)
+        return f"up to {plural(points, 'point')}" if points >= 1 else "less than 1 point"
+
+    return tuple(replace(change, gain=gain(change)) for change in chosen)
 
 
 def _is_lost(factor: float | None) -> bool:
     return factor is not None and factor < _LOST
-
-
-def _gain(change: Advice, largest: float) -> str:
-    if change.first and change.points < largest:
-        return ""  # a gain of a few points would hide that all other gains depend on it
-    return f"up to {plural(round(change.points), 'point')}" if round(change.points) >= 1 else "less than 1 point"
 
 
 def _candidates(run: ScoredRun, parts: Factors, usable: Factors) -> Iterable[Advice]:

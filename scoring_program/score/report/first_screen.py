@@ -6,14 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 from score.axes.registry import REGISTRY
-from score.columns import TOTAL, Column
+from score.columns import SKILL, TOTAL, Column
 from score.evaluate import Estimate
 from score.read.outcomes import Outcomes
 from score.read.run import ISOLATION, Receipt
 from score.report.advice import advice, factors
 from score.report.page import NO_BREAK, interval, number, percent, plural, position
 from score.run import MOST_DECIMALS, ScoredRun
-from score.settings import Settings
 from score.visible import one_line
 
 STATUS_WORDS = {
@@ -22,6 +21,10 @@ STATUS_WORDS = {
     "not_reached": "not reached in time",
     "missing": "no record",
     "unreadable": "unreadable, left out",
+}
+_SEAL = {
+    True: ("sealed", "unchanged since ingestion", "good"),
+    False: ("unsealed", "hashes checked, origin not verified", "plain"),
 }
 _NEARLY_ALL = 0.9
 """Share of the time limit from which a run counts as slow."""
@@ -34,11 +37,12 @@ StatusItem = tuple[str, str, str, str]
 def status(run: ScoredRun) -> tuple[StatusItem, ...]:
     """List clips, time, isolation, seal and determinism."""
     facts = run.results.run
+    level = one_line(facts.isolation, 40)
     return (
         _clips(run),
         _time(run),
-        _isolation(run),
-        _seal(run),
+        ("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain"),
+        ("Records", *_SEAL[run.results.folder.sealed]),
         _same_twice("Same answer twice", facts.receipt, "clip", "clips"),
         _same_twice("Same answer twice, altered", facts.receipt_of_copies, "altered copy", "altered copies"),
     )
@@ -73,17 +77,6 @@ def _time(run: ScoredRun) -> StatusItem:
     note = ended or unreached or f"{percent(share)} of the limit"
     close = bool(ended or unreached) or share >= _NEARLY_ALL
     return "Time", f"{facts.duration_s:.1f} s of {facts.time_limit_s:.0f} s", note, "warning" if close else "good"
-
-
-def _isolation(run: ScoredRun) -> StatusItem:
-    level = one_line(run.results.run.isolation, 40)
-    return "Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain"
-
-
-def _seal(run: ScoredRun) -> StatusItem:
-    if run.results.folder.sealed:
-        return "Records", "sealed", "unchanged since ingestion", "good"
-    return "Records", "unsealed", "hashes checked, origin not verified", "plain"
 
 
 def _same_twice(title: str, receipt: Receipt | None, singular: str, several: str) -> StatusItem:
@@ -151,7 +144,19 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
     weights = {name: getattr(settings.explanation_score.weights, name) for name in parts.axes}
     whole = sum(weights.values())
     shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
-    rows = {column.key: _row(column, estimate, run, shares.get(column.key)) for column, estimate in columns}
+    rows = {
+        column.key: ScoreRow(
+            column,
+            estimate,
+            number(estimate.value, min(column.decimals, MOST_DECIMALS)),
+            interval(estimate.interval, run.spread_places(column)),
+            tuple(_marks(column, estimate, run)),
+            shares.get(column.key),
+        )
+        for column, estimate in columns
+    }
+    subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
+    predicted = [*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), SKILL]
     limits = settings.explanation_score.bands
     files = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
     return {
@@ -171,7 +176,7 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
         "verdict": list(_verdict(run)),
         "parts": parts,
         "axes": [rows[name] for name in parts.axes],
-        "predictions": [rows[key] for key in _prediction_keys(settings)],
+        "predictions": [rows[key] for key in predicted],
         "rows": [row for key, row in rows.items() if files.get(key, True)],
         "landmarks": run.landmarks.items,
         # One mark of each kind that occurs, for the legend and the headings of the table.
@@ -187,17 +192,6 @@ def _tone(step: int, steps: int) -> str:
     """Name the colour of a band: the lowest is chance; the others are split into thirds."""
     share = step / max(1, steps - 1)
     return "chance" if not step else "low" if share <= 1 / 3 else "middle" if share <= 2 / 3 else "high"
-
-
-def _prediction_keys(settings: Settings) -> tuple[str, ...]:
-    subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
-    return (*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), "skill")
-
-
-def _row(column: Column, estimate: Estimate, run: ScoredRun, weight: float | None) -> ScoreRow:
-    value = number(estimate.value, min(column.decimals, MOST_DECIMALS))
-    spread = interval(estimate.interval, run.spread_places(column))
-    return ScoreRow(column, estimate, value, spread, tuple(_marks(column, estimate, run)), weight)
 
 
 def _marks(column: Column, estimate: Estimate, run: ScoredRun) -> Iterator[Mark]:

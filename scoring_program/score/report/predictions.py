@@ -1,6 +1,7 @@
 """The section on predictions: metrics compared with baselines, plots, and gaps between groups of people."""
 
 import math
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,12 @@ def predictions(run: ScoredRun) -> dict[str, Any]:
         "landmarks": [item for item in run.landmarks.items if item.targets],
         "plots": _plots(run),
         "rule": _rule(fairness, settings) if fairness else "",
-        "attributes": _attributes(fairness, main) if fairness else [],
+        # If only the rough summaries are open, there are no gaps.
+        "attributes": [
+            _attribute(summary, gaps, main) for summary, gaps in zip_longest(fairness.summaries, fairness.attributes)
+        ]
+        if fairness
+        else [],
     }
 
 
@@ -58,12 +64,6 @@ def _rule(fairness: Fairness, settings: Settings) -> str:
     parts = [number(fairness.threshold, MOST_DECIMALS)] if math.isfinite(fairness.threshold) else []
     parts += ["the median of the labels"] if fairness.threshold_is_median else []
     return f"A clip counts as selected when the predicted {settings.main.title} is at least {', '.join(parts)}."
-
-
-def _attributes(fairness: Fairness, main: int) -> list[dict[str, Any]]:
-    # If only the rough summaries are open, there are no attributes.
-    gaps_of = fairness.attributes or (None,) * len(fairness.summaries)
-    return [_attribute(summary, gaps, main) for summary, gaps in zip(fairness.summaries, gaps_of, strict=True)]
 
 
 def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[str, Any]:

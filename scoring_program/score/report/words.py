@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from score.text import Mention, Vocabulary, cue_mentions
@@ -92,22 +93,12 @@ def cut_place(text: str, length: int) -> int:
     if len(text) <= _HIDES_LITTLE * length:
         return len(text)
     least = max(1, int(_LEAST_SHARE * length))
-    for ends in (_ends_sentence, _ends_word):
-        position = next((position for position in range(length, least - 1, -1) if ends(text, position)), 0)
-        if position:
-            return position
-    position = next((position for position in range(length, 0, -1) if not _inside_character(text, position)), 0)
-    return position or length
-
-
-def _ends_sentence(text: str, position: int) -> bool:
-    return text[position].isspace() and text[position - 1] in ".!?"
-
-
-def _ends_word(text: str, position: int) -> bool:
-    return text[position].isspace() and not text[position - 1].isspace()
-
-
-def _inside_character(text: str, position: int) -> bool:
-    joined = text[position] in _JOINERS or text[position - 1] in _JOINERS
-    return joined or bool(unicodedata.combining(text[position]))
+    gaps = [position for position in range(length, least - 1, -1) if text[position].isspace()]
+    sentences = (position for position in gaps if text[position - 1] in ".!?")
+    words = (position for position in gaps if not text[position - 1].isspace())
+    characters = (
+        position
+        for position in range(length, 0, -1)
+        if not _JOINERS & {text[position], text[position - 1]} and not unicodedata.combining(text[position])
+    )
+    return next(chain(sentences, words, characters), length)

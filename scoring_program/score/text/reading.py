@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from score.read.answers import Explanation
 from score.settings import HEARD, Settings
-from score.text import LevelStatement, TextClaim, Vocabulary, parse_claims, parse_levels
+from score.text import LevelStatement, Vocabulary, parse_claims, parse_levels
 
 Array = NDArray[np.float64]
 Triple = tuple[str, str, int]
@@ -39,11 +39,7 @@ def vocabulary_of(settings: Settings) -> Vocabulary:
 
 def claim_set(text: str, vocabulary: Vocabulary) -> frozenset[Triple]:
     """Parse the claims of a text."""
-    return frozenset(_triple(claim) for claim in parse_claims(text, vocabulary))
-
-
-def _triple(claim: TextClaim) -> Triple:
-    return claim.cue, claim.target, claim.sign
+    return frozenset((claim.cue, claim.target, claim.sign) for claim in parse_claims(text, vocabulary))
 
 
 def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Readings:
