@@ -129,9 +129,10 @@ def test_state_in_explain_costs_every_axis(score: Score) -> None:
 
 
 def test_no_explanation_when_asked_again_is_no_explanation(score: Score) -> None:
-    scores = score(replied(lambda *_: None)).scores
-    assert [scores[key] for key in MEASURED] == [0] * 5
-    assert scores["coverage"] == 1
+    done = score(replied(lambda *_: None))
+    assert [done.scores[key] for key in MEASURED] == [0] * 5
+    assert done.scores["coverage"] == 1
+    assert "Repeats, timeline" in done.page
 
 
 def test_clips_that_were_not_asked_again_cost_nothing(score: Score) -> None:
@@ -151,11 +152,6 @@ def test_a_part_that_repeats_keeps_its_worth(score: Score) -> None:
     assert done["faithfulness_space"] == 0
     assert all(done[key] == honest[key] for key in ("faithfulness_time", "cue_claims", "text"))
     assert 0 < done["known_causes"] < honest["known_causes"]  # its places are gone
-
-
-def test_the_page_says_how_much_repeats(score: Score) -> None:
-    page = score(replied(lambda *_: None)).page
-    assert "Repeats, timeline" in page
 
 
 def test_a_clip_that_failed_was_not_asked_again(score: Score, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from score.axes.registry import REGISTRY
-from score.errors import OrganiserError
 from score.read.landmarks import Landmark, Landmarks
 from score.report.advice import axis_advice, factors
 from score.report.first_screen import _tone, first_screen
@@ -45,17 +44,6 @@ def test_the_settings_have_other_words(tmp_path: Path) -> None:
     case = make_case(explanation_score={"bands": {"meagre": 0, "splendid": 1}})
     scores = screen(tmp_path, case)
     assert (scores.band, scores.bands) == ("splendid", [("meagre", 0, 1), ("splendid", 1, 100)])
-
-
-@pytest.mark.parametrize(
-    "bands",
-    [{"a": 0}, {"a": 1, "b": 2}, {"a": 0, "b": 0}, {"a": 0, "b": 7, "c": 5}, {"a": 0, "b": 101}, {"a": 0, "x" * 21: 5},
-     {"a": 0, "": 5}, {"a": 0, 7: 5}, {}, [], "good", {str(n): n for n in range(9)}],
-)  # fmt: skip
-def test_words_that_are_no_scale_are_a_mistake_of_the_settings(score: Score, bands: object) -> None:
-    done = score(make_case(clips=2, explanation_score={"bands": bands}))
-    assert done.code == 2
-    assert "key explanation_score.bands" in done.log
 
 
 @given(axes=st.lists(unit, min_size=5, max_size=5), coverage=unit, skill=unit, causes=st.booleans())
@@ -376,12 +364,6 @@ def test_in_a_closed_phase_what_ranks_has_an_interval(tmp_path: Path, rank_by: s
     spread = [row.column.key for row in scores.rows if row.interval]
     assert {"explanation", "skill"} & set(spread) == {ranking}
     assert scores.level  # so that the table has a column of intervals
-
-
-def test_what_ranks_is_one_of_two(tmp_path: Path) -> None:
-    with pytest.raises(OrganiserError) as caught:
-        scored_of(tmp_path, make_case(rank_by="charm"))
-    assert [problem.expected for problem in caught.value.problems] == ["'explanation' or 'prediction'"]
 
 
 def test_results_say_why_the_measured_axes_are_empty(tmp_path: Path) -> None:
