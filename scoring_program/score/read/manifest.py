@@ -75,7 +75,12 @@ class Planted:
 def find_planted(root: Path, own: Collection[str]) -> Planted:
     """Look for files below ``root`` that are not in ``own`` (paths relative to it), following no link."""
     names = list(islice((name for name in _files(root) if name not in own), _MOST_COUNTED))
-    names.sort(key=lambda name: (not _looks_like_results(name), name))
+
+    def innocent(name: str) -> bool:
+        last = name.rpartition("/")[2].lower()
+        return last not in _LIKE_RESULTS and not last.endswith(_LIKE_RESULTS_ENDINGS)
+
+    names.sort(key=lambda name: (innocent(name), name))
     return Planted(len(names), tuple(one_line(name, _LONGEST_NAME) for name in names[:_MOST_NAMED]))
 
 
@@ -102,11 +107,6 @@ def _digest(path: Path) -> str:
         return ""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
-
-
-def _looks_like_results(name: str) -> bool:
-    last = name.rsplit("/", 1)[-1].lower()
-    return last in _LIKE_RESULTS or last.endswith(_LIKE_RESULTS_ENDINGS)
 
 
 def _files(root: Path) -> Iterator[str]:
@@ -230,7 +230,12 @@ def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[st
     if type(version) is not int or not isinstance(files, dict) or len(files) > _MOST_FILES:
         return damaged("a different format", "a format_version and a mapping of files")
     check_format(MANIFEST, version)
-    good = {name: entry for name, entry in files.items() if _SAFE_PATH.fullmatch(name) and _is_entry(entry)}
+    good = {
+        name: entry
+        for name, entry in files.items()
+        if _SAFE_PATH.fullmatch(name) and isinstance(entry, dict) and is_sha256(entry.get("sha256"))
+        if whole_number(entry.get("bytes"), 0, sys.maxsize) is not None
+    }
     for name in sorted(files.keys() - good.keys()):
         where = f"{MANIFEST}, {name[:140]}"
         problems.append(wrong("results_damaged", where, "an unsafe path or a broken entry", "bytes and sha256"))
@@ -247,12 +252,6 @@ def check_format(where: str, version: int) -> None:
     found = str(version) if abs(version) < 10**6 else "a number that is too large"
     problem = wrong("format_differs", f"{where}, format_version", found, str(FORMAT_VERSION))
     raise OrganiserError("The two programs of this bundle do not belong together.", [problem])
-
-
-def _is_entry(entry: object) -> bool:
-    if not isinstance(entry, dict):
-        return False
-    return whole_number(entry.get("bytes"), 0, sys.maxsize) is not None and is_sha256(entry.get("sha256"))
 
 
 def is_regular(root: Path, name: str) -> bool:
