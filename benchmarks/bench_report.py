@@ -20,21 +20,19 @@ sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from score.evaluate import evaluate
 from score.messages import of_run
-from score.pipeline import prepare
-from score.report.gate import may_show
+from score.pipeline import prepare, scored
+from score.report.gate import redact
 from score.report.write import report_page
 
 def memory():
     # Linux counts kilobytes, macOS bytes.
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
-prepared = prepare(Path(sys.argv[2]))
-outcomes, settings, results = prepared.outcomes, prepared.settings, prepared.results
-evaluation = evaluate(outcomes, settings, results.run.duration_s)
-findings = of_run(results, outcomes, prepared.audience)
+run = prepare(Path(sys.argv[2]))
+evaluation = evaluate(run.outcomes, run.settings, run.results.run.duration_s)
+problems = of_run(run.results, run.outcomes, run.audience)
 before, started, worked = memory(), time.perf_counter(), time.process_time()
-beside = prepared.beside
-page = report_page(may_show(results, outcomes, evaluation, settings, findings, beside))
+page = report_page(redact(scored(run, evaluation, problems)))
 print(time.process_time() - worked, time.perf_counter() - started, memory(), before)
 Path(sys.argv[3]).write_text(page, encoding="utf-8")
 """

@@ -21,8 +21,7 @@ def render(templates: Path, name: str, **content: object) -> str:
     may show; texts are escaped.
     """
     use_own_program("scoring_program")
-    from score.report.look import look_of  # noqa: PLC0415 - `score` may be another bundle's, loaded before
-    from score.report.write import environment  # noqa: PLC0415
+    from score.report.page import environment, look_of  # noqa: PLC0415 - `score` may be another bundle's, loaded before
 
     script = _text(templates / f"{name}.js")
     look = look_of(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.registry import REGISTRY
 from score.read.reference import HIGHEST, LOWEST
 from score.settings import Settings
 
@@ -93,17 +94,17 @@ def columns(settings: Settings) -> tuple[Column, ...]:
         chosen = [settings.names.index(name) for name in settings.group.targets]
         title = settings.group.title
         predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
-    explained = (one for one in _EXPLAINED if settings.causes or not one.of_causes)
-    found = (*explained, *predicted, *_OTHERS)
+    explained = (column for column in _EXPLAINED if settings.causes or not column.of_causes)
+    listed = (*explained, *predicted, *_OTHERS)
     if settings.rank_by == "explanation":
-        return found
-    shown = (replace(one, meaning=_DIAGNOSTIC) if one.key == TOTAL else one for one in found)
-    return tuple(sorted(shown, key=lambda one: one.key != SKILL))
+        return listed
+    shown = (replace(column, meaning=_DIAGNOSTIC) if column.key == TOTAL else column for column in listed)
+    return tuple(sorted(shown, key=lambda column: column.key != SKILL))
 
 
 def total_column(settings: Settings) -> Column:
     """Return the total of the explanations, whether it ranks or not."""
-    return next(one for one in columns(settings) if one.key == TOTAL)
+    return next(column for column in columns(settings) if column.key == TOTAL)
 
 
 def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
@@ -144,30 +145,9 @@ _EXPLAINED = (
         decimals=2,
         of_labels=True,
     ),
-    _explained(
-        "faithfulness_space",
-        "Faithfulness in space",
-        "Whether the places that the map marks most move the prediction most.",
-    ),
-    _explained(
-        "faithfulness_time",
-        "Faithfulness in time",
-        "Whether the seconds that the timeline marks most move the prediction most.",
-    ),
-    _explained(
-        "cue_claims",
-        "Cue claims",
-        "Whether the prediction moves as claimed when a cue is made neutral.",
-    ),
-    _explained(
-        "known_causes",
-        "Known causes",
-        "Whether the explanation names what really caused the label, on clips predicted well.",
-        of_causes=True,
-        of_labels=True,
-    ),
-    _explained(
-        "text", "Text", "Whether the text is valid, agrees with the model's own numbers, and is about this clip."
+    *(
+        _explained(axis.key, axis.title, axis.meaning, of_causes=axis.of_causes, of_labels=axis.of_causes)
+        for axis in REGISTRY.values()
     ),
     Column(
         SKILL,

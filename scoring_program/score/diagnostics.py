@@ -1,23 +1,91 @@
-"""Unscored numbers of a run that help to understand it; none depends on a label."""
+"""Unscored numbers of a run that help to understand it, where explanations lose points, and right and wrong reasons."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.axis import Account, Share, known_mean
 from score.axes.effects import Effects
 from score.axes.faithfulness import KINDS, marks
-from score.axes.repeats import Repeatability
-from score.axes.table import AxisSums, ClipAxes
+from score.axes.registry import REGISTRY
+from score.axes.table import ClipAxes, cause_agreement
 from score.axes.text import TextNumbers
 from score.order import agreement, correlation, yardstick
 from score.read.answers import Explanation
+from score.read.outcomes import Outcomes
+from score.settings import Settings
 from score.text import readability
 from score.text.reading import Readings
+
+GROUNDED = 0.5
+"""Agreement of claims with known causes from which they count as grounded: halfway from chance (0) to exact claims (1).
+
+All exact claims pass, no inverted ones, and about one in six random ones.
+"""
+
+
+@dataclass(frozen=True)
+class RightReasons:
+    """How many clips are predicted right or wrong, with claims that are grounded or not."""
+
+    right_grounded: int
+    right_ungrounded: int
+    wrong_grounded: int
+    wrong_ungrounded: int
+    """Wrong prediction, ungrounded claims; includes failed clips."""
+
+    @property
+    def clips(self) -> int:
+        """Number of clips."""
+        return self.right_grounded + self.right_ungrounded + self.wrong_grounded + self.wrong_ungrounded
+
+
+TITLES = {
+    "right_grounded": "right, grounded",
+    "right_ungrounded": "right, not grounded",
+    "wrong_grounded": "wrong, grounded",
+    "wrong_ungrounded": "neither",
+}
+"""Words for each count."""
+
+
+def right_reasons(outcomes: Outcomes, axes: ClipAxes, settings: Settings) -> RightReasons | None:
+    """Count the clips whose main target has known causes.
+
+    `axes`: their axes; used are the errors, and the claims about the main target. `settings`: the main target, and the
+    gate below which a prediction is right: that of the axis of known causes. Returns None if the phase has no known
+    causes, or none of the main target.
+    """
+    main = settings.names.index(settings.main_target)
+    target = np.full(len(axes.target), main)
+    sums = cause_agreement(outcomes, axes.readings.claims, target, settings)["cue"]
+    known = sums[:, 1] > 0
+    if not known.any():
+        return None
+    right = axes.table.error[known, main] < settings.explanation_score.gate
+    grounded = agreement(sums[known]) >= GROUNDED
+    return RightReasons(
+        right_grounded=int((right & grounded).sum()),
+        right_ungrounded=int((right & ~grounded).sum()),
+        wrong_grounded=int((~right & grounded).sum()),
+        wrong_ungrounded=int((~right & ~grounded).sum()),
+    )
+
+
+Shortfalls = Mapping[str, Share]
+"""Where explanations lose points: the share of each shortfall of each axis, by its key."""
+
+
+def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predicted: NDArray[np.bool_]) -> Shortfalls:
+    """Gather the shares of a run; `predicted`: (n,) whether a clip has a valid prediction."""
+    account = Account(explanations, axes, predicted)
+    return {shortfall.key: shortfall.share(account) for axis in REGISTRY.values() for shortfall in axis.shortfalls}
+
 
 FEWEST = 5
 """Fewest clips that a rank needs for a comparison."""
@@ -75,14 +143,13 @@ def _ranks(kind: str, explanations: Sequence[Explanation], effects: Effects) -> 
         weights = marks(explanation, kind, units)
         if weights is None or effects.failed[clip]:
             continue
-        for rank, place in enumerate(np.argsort(-weights, kind="stable"), 1):
-            by_rank.setdefault(rank, []).append(units[place].effect)
-    return tuple(_rank(number, np.array(changes)) for number, changes in sorted(by_rank.items()))
-
-
-def _rank(number: int, changes: NDArray[np.float64]) -> Rank:
-    error = float(changes.std(ddof=1) / np.sqrt(changes.size)) if changes.size > 1 else 0.0
-    return Rank(number, changes.size, float(changes.mean()), error)
+        for rank, index in enumerate(np.argsort(-weights, kind="stable"), 1):
+            by_rank.setdefault(rank, []).append(units[index].effect)
+    ranks = []
+    for number, changes in sorted(by_rank.items()):
+        error = float(np.std(changes, ddof=1) / np.sqrt(len(changes))) if len(changes) > 1 else 0.0
+        ranks.append(Rank(number, len(changes), float(np.mean(changes)), error))
+    return tuple(ranks)
 
 
 Array = NDArray[np.float64]
@@ -145,9 +212,7 @@ def diagnose(
 ) -> tuple[Diagnostic, ...]:
     """Gather the diagnostics of a run, its rank curves and reaction size among them; none depends on a label."""
     return (
-        *_of_probes(axes.effects),
-        *_of_yardsticks(axes.table),
-        *_of_repeats(axes.repeats),
+        *_of_answers(axes),
         *_of_ranks(curves),
         *_of_reaction(reaction),
         *_of_maps(explanations, axes.effects),
@@ -177,25 +242,17 @@ def centre_prior(rows: int, columns: int) -> Array:
 
 def _mean(values: Iterable[float]) -> float | None:
     """Return the mean; None without values."""
-    found = np.array(list(values), dtype=np.float64)
-    found = found[~np.isnan(found)]
-    return float(found.mean()) if found.size else None
+    return known_mean(np.array(list(values), dtype=np.float64))
 
 
-def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
+def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
+    effects, repeats = axes.effects, axes.repeats
     share = effects.answered / effects.asked if effects.asked else None
     yield Diagnostic("Altered copies answered", share, "share", "Share of calls on altered copies with a valid answer.")
     repeated = None if effects.repeated is None else float(effects.repeated.max())
-    yield Diagnostic(
-        "Altered copies asked twice",
-        repeated,
-        "range",
-        "Largest difference between two processes' answers to one altered copy; smaller effects are ignored.",
-    )
-
-
-def _of_yardsticks(table: AxisSums) -> Iterable[Diagnostic]:
-    everything = table.weighted(np.ones((1, len(table.clips))))
+    meaning = "Largest difference between two processes' answers to one altered copy; smaller effects are ignored."
+    yield Diagnostic("Altered copies asked twice", repeated, "range", meaning)
+    everything = axes.table.weighted(np.ones((1, len(axes.table.clips))))
     for kind, sums in (("space", everything.faithfulness_space), ("time", everything.faithfulness_time)):
         if sums[0, 2] > 0:
             meaning = "Gini correlation of the explanations and the measured effects: 1 is the exact order."
@@ -204,12 +261,9 @@ def _of_yardsticks(table: AxisSums) -> Iterable[Diagnostic]:
                 "What the best single order of the kinds of parts would get on all clips; it is computed from effects."
             )
             yield Diagnostic(f"Always so, {kind}", float(yardstick(sums)[0]), "correlation", meaning)
-
-
-def _of_repeats(repeats: Repeatability) -> Iterable[Diagnostic]:
+    meaning = "Share that repeats in a fresh process and another order; the rest does not count."
     shares = {"map": repeats.space, "timeline": repeats.time, "claims": repeats.claims, "text": repeats.text}
     for name, share in shares.items():
-        meaning = "Share that repeats in a fresh process and another order; the rest does not count."
         yield Diagnostic(f"Repeats, {name}", share if repeats.clips else None, "share", meaning)
 
 
@@ -277,7 +331,7 @@ def _of_texts(explanations: Sequence[Explanation], readings: Readings, numbers: 
         "Stability, claims", stable, "share", "Share of claims that stay after a slight jitter of the clip."
     )
     yield Diagnostic(
-        "Claims per text", _mean(len(said) for said in readings.said if said), "", "Over texts with claims."
+        "Claims per text", _mean(len(said) for said in readings.stated if said), "", "Over texts with claims."
     )
     grade = _mean(readability(text) for text in texts)
     yield Diagnostic("Reading level", grade, "", "Flesch-Kincaid grade: years of school needed to read the text.")

@@ -30,23 +30,18 @@ class Code:
 
 
 _YOURS = "participant"
-_LABELS = "correct labels.csv as docs/data_format.md shows"
 _AGAIN = "submit again; if it happens again, tell the organisers"
 
 CODES = {
     "setting_invalid": Code("settings", "correct it as docs/data_format.md shows"),
-    "labels_unreadable": Code("data", _LABELS),
-    "labels_encoding": Code("data", _LABELS),
-    "labels_csv": Code("data", _LABELS),
-    "labels_column": Code("data", _LABELS),
-    "labels_row": Code("data", _LABELS),
-    "labels_empty": Code("data", _LABELS),
-    "labels_clip_id": Code("data", _LABELS),
-    "labels_source": Code("data", _LABELS),
-    "label_duplicate": Code("data", _LABELS),
-    "label_missing": Code("data", _LABELS),
-    "label_not_a_number": Code("data", _LABELS),
-    "label_out_of_range": Code("data", _LABELS),
+    **dict.fromkeys(
+        (
+            *("labels_unreadable", "labels_encoding", "labels_csv", "labels_column", "labels_row", "labels_empty"),
+            *("labels_clip_id", "labels_source"),
+            *("label_duplicate", "label_missing", "label_not_a_number", "label_out_of_range"),
+        ),
+        Code("data", "correct labels.csv as docs/data_format.md shows"),
+    ),
     "causes_broken": Code("data", "correct causes.json as docs/data_format.md shows"),
     "causes_missing": Code(
         "data", "write the causes of every clip of the reference data, or remove the key causes from task.yaml"
@@ -169,8 +164,7 @@ class OrganiserError(ScoringError):
 def internal_problem(error: Exception) -> Problem:
     """Describe an unexpected error by its type and place only: its message may quote a label."""
     frames = extract_tb(error.__traceback__)
-    place = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "the scoring program"
+    where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "the scoring program"
     # It does not use `wrong`, because it must work even if everything else is broken.
     code, known = "internal_error", CODES["internal_error"]
-    found, expected = type(error).__name__, "no unexpected error"
-    return Problem(code, known.stage, place, found, expected, known.fix, "error", known.fault)
+    return Problem(code, known.stage, where, type(error).__name__, "no unexpected error", known.fix)

@@ -1,29 +1,35 @@
 """Evaluate one run: every column and every metric, with intervals and the constant baseline, and each clip."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Unit
 from score.axes.faithfulness import KINDS, marks
-from score.axes.known_causes import PART_WEIGHTS, PARTS
+from score.axes.registry import LABEL_FREE, REGISTRY
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.columns import Column, Measured, columns
-from score.diagnostics import Diagnostic, RankCurve, ReactionSize, diagnose, rank_curves, reaction_size
-from score.error_analysis import RightReasons, Shortfalls, find_shortfalls, right_reasons
+from score.diagnostics import (
+    Diagnostic,
+    RankCurve,
+    ReactionSize,
+    RightReasons,
+    Shortfalls,
+    diagnose,
+    find_shortfalls,
+    rank_curves,
+    reaction_size,
+    right_reasons,
+)
 from score.fairness import Fairness, measure_fairness
 from score.metrics import METRICS, Moments, moments, percentile_interval, resample_weights
-from score.order import clip_skill
 from score.read.answers import Explanation
 from score.read.outcomes import Outcomes
 from score.read.reference import JuryRating
 from score.settings import AxisWeights, Settings, Target
 from score.text.reading import Triple
-
-LABEL_FREE = ("faithfulness_space", "faithfulness_time", "cue_claims", "text")
-"""Axes that judge a clip without its label."""
 
 
 @dataclass(frozen=True)
@@ -45,25 +51,17 @@ class ClipNumbers:
     """One clip. Effects and claims are about the target on which its explanation was judged, on the unit scale."""
 
     target: int
-    space: float
-    """Faithfulness in space, in [-1, 1]."""
-    time: float
-    """Faithfulness in time, in [-1, 1]."""
-    claims: float
-    """Cue claims, in [-1, 1]."""
-    text: float
-    """Text without its specificity, in [0, 1]."""
-    causes: float | None
-    """Agreement with known causes, in [-1, 1]; None if the clip fails the gate. It depends on the label."""
-    held: float
-    """Mean of the four values above that do not depend on labels, weighted as in the total, in [-1, 1]."""
+    axes: Mapping[str, float]
+    """Value of each axis that applies to the clip, by key, in [-1, 1]; that of known causes depends on the label."""
+    label_free_mean: float
+    """Mean of the values that do not depend on labels, weighted as in the total, in [-1, 1]."""
     units: Mapping[str, tuple[UnitNumbers, ...]]
     """By ``space`` and ``time``: units, highest weight first; a kind without any is left out."""
     edited: Mapping[str, float | None]
     """By cue: how much lower the prediction is without it; None without a valid answer."""
     claimed: Mapping[str, float]
     """By cue: the claim that counts, in [-1, 1], never 0."""
-    told: frozenset[Triple]
+    stated: frozenset[Triple]
     """Claims of the text about any target: cue, target, and 1 (raised) or -1 (lowered)."""
     epsilon: float
     """Smallest change of its target that counts, > 0."""
@@ -75,13 +73,21 @@ def clip_numbers(
     outcomes: Outcomes, counted: Outcomes, axes: ClipAxes, settings: Settings
 ) -> tuple[ClipNumbers | None, ...]:
     """Gather the numbers of every clip of the reference; None for a clip without a prediction."""
-    held, values = held_up(axes.table, settings.explanation_score.weights), label_free(axes.table)
-    judged = {
-        clip_id: _numbers(row, counted, axes, (values[row], float(held[row])), settings)
+    means = held_up(axes.table, settings.explanation_score.weights)
+    values = {key: axis.of_clips(axes.table) for key, axis in REGISTRY.items()}
+    numbers = {
+        clip_id: _numbers(
+            row,
+            counted,
+            axes,
+            {key: float(of_clips[row]) for key, of_clips in values.items() if not np.isnan(of_clips[row])},
+            float(means[row]),
+            settings,
+        )
         for row, clip_id in enumerate(counted.clip_ids)
         if counted.statuses[row] == "ok"
     }
-    return tuple(judged.get(clip_id) for clip_id in outcomes.clip_ids)
+    return tuple(numbers.get(clip_id) for clip_id in outcomes.clip_ids)
 
 
 def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
@@ -89,36 +95,22 @@ def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
 
     Returns (n,) in [-1, 1]; 0 if none of these axes has a weight.
     """
-    share = np.array([getattr(weights, name) for name in LABEL_FREE])
-    values = label_free(table)
+    share = np.array([getattr(weights, axis.key) for axis in LABEL_FREE])
+    values = np.column_stack([axis.of_clips(table) for axis in LABEL_FREE])
     return np.asarray(np.clip(values, -1.0, 1.0) @ share / (share.sum() or 1.0))
 
 
-def label_free(table: AxisSums) -> NDArray[np.float64]:
-    """Return (n, 4) what each clip adds to the axes of LABEL_FREE."""
-    maps = (clip_skill(sums) for sums in (table.faithfulness_space, table.faithfulness_time))
-    value, weight = table.cue_claims.T
-    return np.column_stack([*maps, np.where(weight > 0, value / np.where(weight > 0, weight, 1), 0), table.text[:, 0]])
-
-
 def _numbers(
-    row: int, counted: Outcomes, axes: ClipAxes, judged: tuple[NDArray[np.float64], float], settings: Settings
+    row: int, counted: Outcomes, axes: ClipAxes, values: dict[str, float], mean: float, settings: Settings
 ) -> ClipNumbers:
     calls, explanation = counted.probes[row], counted.explanations[row]
-    table, effects, target = axes.table, axes.effects, int(axes.target[row])
+    effects, target = axes.effects, int(axes.target[row])
     vocabulary = settings.explanation_score.vocabulary
-    causes = [getattr(table, f"cause_{part}") for part in PARTS]
-    shares = PART_WEIGHTS * [part[row, 1] > 0 for part in causes]
-    values = dict(zip(LABEL_FREE, judged[0].tolist(), strict=True))
     return ClipNumbers(
         target=target,
-        space=values["faithfulness_space"],
-        time=values["faithfulness_time"],
-        claims=values["cue_claims"],
-        text=values["text"],
-        causes=float(shares @ [clip_skill(part)[row] for part in causes] / shares.sum()) if shares.any() else None,
-        held=judged[1],
-        units={kind: found for kind in KINDS if (found := _units(row, explanation, axes, kind))},
+        axes=values,
+        label_free_mean=mean,
+        units={kind: units for kind in KINDS if (units := _units(row, explanation, axes, kind))},
         edited={
             call.cue: _known(effects.edited[row, vocabulary.index(call.cue)])
             for call in calls
@@ -128,7 +120,7 @@ def _numbers(
             vocabulary[cue]: float(axes.readings.claims[row, target, cue])
             for cue in np.flatnonzero(axes.readings.claims[row, target])
         },
-        told=axes.readings.said[row],
+        stated=axes.readings.stated[row],
         epsilon=float(effects.epsilon[row]),
         joint_epsilon=effects.joint_epsilon,
     )
@@ -171,7 +163,7 @@ class Evaluation:
     sources: int
     diagnostics: tuple[Diagnostic, ...] = ()
     """Unscored numbers; none depends on a label."""
-    shortfalls: Shortfalls | None = None
+    shortfalls: Shortfalls = field(default_factory=dict)
     """Where explanations lose points; none depends on a label."""
     curves: tuple[RankCurve, ...] = ()
     """Effect of hiding by rank of the mark, in space and in time; unscored."""
@@ -181,19 +173,6 @@ class Evaluation:
     """How groups of people are treated; None if the phase has no groups."""
     reasons: RightReasons | None = None
     """Right and wrong predictions, grounded or not; None if the phase has no known causes."""
-
-
-@dataclass(frozen=True)
-class RunNumbers:
-    """Numbers of a run that do not depend on the resample."""
-
-    jury: float
-    """Mean rating by a jury; 0 without one."""
-    failed_clips: float
-    duration_s: float
-
-
-NO_RUN = RunNumbers(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -228,11 +207,13 @@ class ClipScores:
         """Sum the rows of each source: a resample weighs sources, so clips need to be summed only once."""
         return self.moments.grouped(self.sources, self.groups), self.axes.grouped(self.sources, self.groups)
 
-    def measured(self, sums: tuple[Moments, AxisSums], run: RunNumbers = NO_RUN) -> Measured:
-        """Compute the input of the columns from sums of rows."""
+    def measured(
+        self, sums: tuple[Moments, AxisSums], jury: float = 0.0, failed_clips: float = 0.0, duration_s: float = 0.0
+    ) -> Measured:
+        """Compute the input of the columns from sums of rows, and from what is the same in every resample."""
         metrics = {name: metric(sums[0]) for name, metric in METRICS.items()}
         axes = axis_values(sums[1], self.settings, causes=self.has_causes)
-        return Measured(metrics, axes, run.jury, run.failed_clips, run.duration_s)
+        return Measured(metrics, axes, jury, failed_clips, duration_s)
 
 
 def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
@@ -240,7 +221,7 @@ def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
 
     `outcomes`: one outcome for each clip of the reference; unreadable clips are left out here.
     """
-    return _judged(outcomes.only_counted(), settings)[0]
+    return _terms(outcomes.only_counted(), settings)[0]
 
 
 def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
@@ -255,7 +236,7 @@ def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
     return {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
 
 
-def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxes, Moments]:
+def _terms(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxes, Moments]:
     """Return the addends of the run, its axes, and the constant baseline's addends; all outcomes must count."""
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
@@ -284,29 +265,38 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
     `duration_s`: wall time of ingestion in seconds, >= 0.
     `jury`: rating of these explanations; None without one.
     """
-    run = RunNumbers(jury.value if jury else 0.0, outcomes.failed, duration_s)
     counted = outcomes.only_counted()
-    scores, axes, always = _judged(counted, settings)
+    scores, axes, always = _terms(counted, settings)
 
     def measure(sums: Moments, table: AxisSums) -> Measured:
-        return scores.measured((sums, table), run)
+        return scores.measured((sums, table), jury.value if jury else 0.0, outcomes.failed, duration_s)
 
     everything = np.ones((1, len(scores.clip_ids)))
     by_source = scores.by_source()
     resamples = settings.bootstrap.resamples if scores.groups > 1 else 0
     chunks = resample_weights(scores.groups, resamples, settings.bootstrap.seed)
-    judge = _Judge(
-        point=measure(scores.moments.weighted(everything), scores.axes.weighted(everything)),
-        baseline=measure(always.weighted(everything), explains_nothing(scores.axes).weighted(everything)),
-        draws=[measure(by_source[0].weighted(weights), by_source[1].weighted(weights)) for weights in chunks],
-        level=settings.bootstrap.level,
-    )
+    point = measure(scores.moments.weighted(everything), scores.axes.weighted(everything))
+    baseline = measure(always.weighted(everything), explains_nothing(scores.axes).weighted(everything))
+    draws = [measure(by_source[0].weighted(weights), by_source[1].weighted(weights)) for weights in chunks]
+
+    def estimate(compute: Callable[[Measured], Array | float]) -> Estimate:
+        value, interval = compute(point), None
+        if isinstance(value, float | int):  # a fact, such as the run time
+            return Estimate(float(value), None, None)
+        if draws:
+            drawn = np.concatenate([np.asarray(compute(draw)) for draw in draws])
+            low, high = percentile_interval(drawn, settings.bootstrap.level)
+            interval = float(low), float(high)
+        return Estimate(float(value[0]), interval, float(np.asarray(compute(baseline))[0]))
+
+    def metric(name: str, target: int) -> Estimate:
+        return estimate(lambda measured: measured.metrics[name][:, target])
+
     curves = rank_curves(counted.explanations, axes.effects)
     return Evaluation(
-        columns=tuple((column, judge.column(column)) for column in columns(settings)),
+        columns=tuple((column, estimate(column.compute)) for column in columns(settings)),
         targets=tuple(
-            (target, {name: judge.metric(name, number) for name in METRICS})
-            for number, target in enumerate(settings.targets)
+            (target, {name: metric(name, number) for name in METRICS}) for number, target in enumerate(settings.targets)
         ),
         sources=scores.groups,
         diagnostics=diagnose(counted.explanations, axes, curves, scores.reaction),
@@ -316,34 +306,6 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
         fairness=measure_fairness(outcomes, settings),
         reasons=scores.reasons,
     )
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Turns measurements into estimates."""
-
-    point: Measured
-    baseline: Measured
-    draws: list[Measured]
-    level: float
-
-    def column(self, column: Column) -> Estimate:
-        """Estimate one score column; facts such as the run time have no interval and no baseline."""
-        value = column.compute(self.point)
-        if isinstance(value, float | int):
-            return Estimate(float(value), None, None)
-        return self._estimate(lambda measured: np.asarray(column.compute(measured)))
-
-    def metric(self, name: str, target: int) -> Estimate:
-        """Estimate one metric of one target."""
-        return self._estimate(lambda measured: measured.metrics[name][:, target])
-
-    def _estimate(self, compute: Callable[[Measured], Array]) -> Estimate:
-        interval = None
-        if self.draws:
-            low, high = percentile_interval(np.concatenate([compute(draw) for draw in self.draws]), self.level)
-            interval = float(low), float(high)
-        return Estimate(float(compute(self.point)[0]), interval, float(compute(self.baseline)[0]))
 
 
 def worst_values(settings: Settings, outcomes: Outcomes, duration_s: float) -> dict[str, float | int]:

@@ -125,21 +125,22 @@ class Fairness:
             threshold_is_median=self.threshold_is_median,
             attributes=(),
             summaries=tuple(
-                _rounded(one) if self.answered >= _ENOUGH_ANSWERED and not one.few else _silent(one)
-                for one in self.summaries
+                _rounded(summary) if self.answered >= _ENOUGH_ANSWERED and not summary.few else _silent(summary)
+                for summary in self.summaries
             ),
             answered=self.answered,
         )
 
 
-def _rounded(one: Summary) -> Summary:
-    return replace(
-        one, residual=round(one.residual, 1), error_gap=round(one.error_gap, 1), rate_ratio=round(one.rate_ratio, 1)
+def _rounded(summary: Summary) -> Summary:
+    residual, error_gap, rate_ratio = (
+        round(value, 1) for value in (summary.residual, summary.error_gap, summary.rate_ratio)
     )
+    return replace(summary, residual=residual, error_gap=error_gap, rate_ratio=rate_ratio)
 
 
-def _silent(one: Summary) -> Summary:
-    return replace(one, residual=math.nan, error_gap=math.nan, rate_ratio=math.nan)
+def _silent(summary: Summary) -> Summary:
+    return replace(summary, residual=math.nan, error_gap=math.nan, rate_ratio=math.nan)
 
 
 @dataclass(frozen=True)
@@ -229,19 +230,14 @@ def _compare(
     count = int(people.max()) + 1
     draws = resample_weights(count, settings.bootstrap.resamples, settings.bootstrap.seed)
     weights = np.concatenate([np.ones((1, count)), *draws])
-    found = []
+    groups = []
     for number in shown:
         own, others = (
             table.of(chosen).grouped(people[chosen], count).weighted(weights)
-            for chosen in _sides(member, number, shown)
+            for chosen in (member == number, np.isin(member, [other for other in shown if other != number]))
         )
-        found.append(_gaps(attribute.values[number], sizes[number], own, others, settings.bootstrap.level))
-    return AttributeGaps(attribute.name, tuple(found), left_out)
-
-
-def _sides(member: NDArray[np.int64], number: int, shown: list[int]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell for each clip whether it is in a group, and whether it is in the other groups that are shown."""
-    return member == number, np.isin(member, [other for other in shown if other != number])
+        groups.append(_gaps(attribute.values[number], sizes[number], own, others, settings.bootstrap.level))
+    return AttributeGaps(attribute.name, tuple(groups), left_out)
 
 
 def _gaps(name: str, people: int, own: _Table, others: _Table, level: float) -> GroupGaps:

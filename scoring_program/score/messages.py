@@ -118,8 +118,12 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
             if audience.open and clip_id not in shown.where:
                 shown = replace(shown, where=" · ".join(part for part in (f"clip {clip_id}", shown.where) if part))
             kinds.setdefault((shown.code, shown.stage, shown.severity, shown.fault), []).append(shown)
-    found = (*_passes(results, outcomes), *_yardstick(outcomes), *_protected(outcomes, audience))
-    run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *found), audience)
+    warnings = [*_passes(results, outcomes)]
+    if outcomes.no_yardstick:
+        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, maps and timelines are not scored"
+        warnings.append(wrong("yardstick_missing", "altered copies", outcomes.no_yardstick, expected))
+    warnings += _protected(outcomes, audience)
+    run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *warnings), audience)
     clips = (replace(audience.problem(group[0]), count=len(group)) for group in kinds.values())
     return _sorted((*run, *clips))
 
@@ -136,12 +140,6 @@ def _passes(results: Results, outcomes: Outcomes) -> Iterable[Problem]:
         yield wrong("passes_differ", "predict", found, f"at most {most:.2g}: the passes differ by an invisible jitter")
 
 
-def _yardstick(outcomes: Outcomes) -> Iterable[Problem]:
-    if found := outcomes.no_yardstick:
-        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, maps and timelines are not scored"
-        yield wrong("yardstick_missing", "altered copies", found, expected)
-
-
 def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
     """Warn of explanations that name a protected attribute of a person; this never affects a score.
 
@@ -150,44 +148,48 @@ def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
     Returns at most one. If single clips are closed, it holds only two counts.
     """
     texts = [explanation.text for explanation in outcomes.explanations if explanation.text_ok]
-    named = [found for found in map(named_attributes, texts) if found]
+    named = [words for words in map(named_attributes, texts) if words]
     if not named:
         return ()
-    found = f"{len(named)} of {len(texts)} name a protected attribute" + (
+    words = f"{len(named)} of {len(texts)} name a protected attribute" + (
         f": {_listed(named)}" if audience.open else ""
     )
     expected = "no sex or gender, age, ethnicity, religion, disability or sexual orientation of a person"
-    return (wrong("protected_attribute", "explanations", found, expected),)
+    return (wrong("protected_attribute", "explanations", words, expected),)
 
 
 def _listed(named: list[tuple[Named, ...]]) -> str:
     counts = []
     for attribute in attributes():
-        words = [entry.words for found in named for entry in found if entry.attribute == attribute]
+        words = [
+            entry.words for attributes_named in named for entry in attributes_named if entry.attribute == attribute
+        ]
         if words:
             counts.append(f'{attribute} in {len(words)} (such as "{words[0]}")')
     return ", ".join(counts)
 
 
-def _sorted(findings: Iterable[Problem]) -> tuple[Problem, ...]:
+def _sorted(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Errors first, and causes before their consequences."""
-    return tuple(sorted(findings, key=lambda one: (one.severity != "error", one.code in _CONSEQUENCES, -one.count)))
+    return tuple(
+        sorted(
+            problems, key=lambda problem: (problem.severity != "error", problem.code in _CONSEQUENCES, -problem.count)
+        )
+    )
 
 
-def lines(findings: Sequence[Problem]) -> list[str]:
+def lines(problems: Sequence[Problem]) -> list[str]:
     """Render findings for the log as two lists with headings: at most 50 problems, and how many were omitted."""
     result = []
-    yours, theirs = ([one for one in findings if one.yours == mine] for mine in (True, False))
+    yours, theirs = ([problem for problem in problems if problem.yours == mine] for mine in (True, False))
     # Each list is granted half of the lines, so that neither can crowd out the other.
     room = max(_MOST_LINES // 2, _MOST_LINES - len(theirs))
     for title, chosen, most in ((FOR_YOU, yours, room), (FOR_ORGANISERS, theirs, _MOST_LINES - min(room, len(yours)))):
         if chosen:
-            result += [f"{title}:", *(f"  - {_line(finding)}" for finding in chosen[:most])]
+            result.append(f"{title}:")
+        for problem in chosen[:most]:
+            often = f"{problem.count} times · " if problem.count > 1 else ""
+            result.append(f"  - {problem.severity.upper()} · {often}{problem.line()}")
         if len(chosen) > most:
             result.append(f"  - and {len(chosen) - most} more")
     return result
-
-
-def _line(finding: Problem) -> str:
-    often = f"{finding.count} times · " if finding.count > 1 else ""
-    return f"{finding.severity.upper()} · {often}{finding.line()}"

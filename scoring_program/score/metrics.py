@@ -135,6 +135,12 @@ def moments(truth: Array, prediction: Array, constant: Array) -> Moments:
     )
 
 
+def one_target(truth: list[float], prediction: list[float], constant: float = 0.5) -> Moments:
+    """Return the sums of a single target over some clips: the shortest way to compute a metric by hand."""
+    terms = moments(np.array(truth)[:, None], np.array(prediction)[:, None], np.array([constant]))
+    return terms.weighted(np.ones((1, len(truth))))
+
+
 def _ratio(above: Array, below: Array, undefined: Array | float) -> Array:
     """Divide; return a given value if the denominator is only rounding error."""
     usable = below > _NO_SPREAD
@@ -142,12 +148,20 @@ def _ratio(above: Array, below: Array, undefined: Array | float) -> Array:
 
 
 def accuracy(sums: Moments) -> Array:
-    """1 - mean absolute error / range, in [0, 1]; higher is better (ChaLearn's "accuracy")."""
+    """1 - mean absolute error / range, in [0, 1]; higher is better (ChaLearn's "accuracy").
+
+    >>> accuracy(one_target([0.2, 0.8], [0.3, 0.7])).round(2)
+    array([[0.9]])
+    """
     return 1 - sums.absolute_error / sums.count
 
 
 def r2(sums: Moments) -> Array:
-    """Coefficient of determination, at most 1; as in scikit-learn, 0 (or 1 if perfect) when the truth has no spread."""
+    """Coefficient of determination, at most 1; as in scikit-learn, 0 (or 1 if perfect) when the truth has no spread.
+
+    >>> r2(one_target([0.2, 0.8], [0.3, 0.7])).round(2)
+    array([[0.89]])
+    """
     spread = sums.tt - sums.t**2 / sums.count
     perfect = (sums.squared_error <= _NO_SPREAD).astype(np.float64)
     return _ratio(spread - sums.squared_error, spread, perfect)
@@ -158,6 +172,9 @@ def ccc(sums: Moments) -> Array:
 
     Written as ``1 - sum (t-p)^2 / sum [(t-mean t)^2 + (p-mean t)^2]``, which equals Lin's
     ``2 cov / (var t + var p + (mean t - mean p)^2)`` with population moments.
+
+    >>> ccc(one_target([0.2, 0.8], [0.3, 0.7])).round(2)
+    array([[0.92]])
     """
     mean_t = sums.t / sums.count
     spread_t = sums.tt - sums.t * mean_t
@@ -169,7 +186,11 @@ def ccc(sums: Moments) -> Array:
 
 
 def pearson(sums: Moments) -> Array:
-    """Pearson's correlation, in [-1, 1]; 0 when truth or prediction has no spread. A diagnostic, in no score column."""
+    """Pearson's correlation, in [-1, 1]; 0 when truth or prediction has no spread. A diagnostic, in no score column.
+
+    >>> pearson(one_target([0.2, 0.8], [0.3, 0.7])).round(2)
+    array([[1.]])
+    """
     spread_t = sums.tt - sums.t**2 / sums.count
     spread_q = sums.qq - sums.q**2 / sums.count
     together = sums.tq - sums.t * sums.q / sums.count
@@ -179,7 +200,11 @@ def pearson(sums: Moments) -> Array:
 
 
 def skill(sums: Moments) -> Array:
-    """1 - MAE / MAE of the constant baseline, clipped to [-1, 1]; 0 is the baseline, 1 is perfect."""
+    """1 - MAE / MAE of the constant baseline, clipped to [-1, 1]; 0 is the baseline, 1 is perfect.
+
+    >>> skill(one_target([0.2, 0.8], [0.3, 0.7])).round(2)
+    array([[0.67]])
+    """
     # A baseline without error can only be matched (0) or missed (-1).
     flawless = np.where(sums.absolute_error <= _NO_SPREAD, 0.0, -1.0)
     return np.clip(_ratio(sums.baseline_error - sums.absolute_error, sums.baseline_error, flawless), -1, 1)

@@ -88,41 +88,30 @@ def order_sums(
 
     A pair of regions weighs as much as their effects differ, so clips weigh by the size of their effects.
 
-    Parameters
-    ----------
-    clips
-        The regions of each of n clips; fewer than two have no order.
-    smallest
-        (n,) smallest difference of two effects that noise could not have caused, >= 0; smaller ones are not ordered.
-    failed
-        (n,) clips on which the model failed: they count as the worst order of the largest effects, and as the best
-        single order, so that failing cannot lower the yardstick.
-    due
-        Whether every clip should have been measured: one without effects counts as an average clip without an order.
-
-    Returns
-    -------
-    NDArray
-        (n, 4 + p): agreement, its largest possible value, the parts of this that were measured and that failed, and for
-        each of p pairs of kinds the sum of differences of their effects.
+    `clips`: the regions of each of n clips; fewer than two have no order. `smallest`: (n,) smallest difference of two
+    effects that noise could not have caused, >= 0; smaller ones are not ordered. `failed`: (n,) clips on which the
+    model failed: they count as the worst order of the largest effects, and as the best single order, so that failing
+    cannot lower the yardstick. `due`: whether every clip should have been measured: one without effects counts as an
+    average clip without an order. Returns (n, 4 + p): agreement, its largest possible value, the parts of this that
+    were measured and that failed, and for each of p pairs of kinds the sum of differences of their effects.
     """
     kinds = sorted({region.kind for regions in clips for region in regions})
-    place = {pair: number for number, pair in enumerate(combinations(kinds, 2))}
-    sums = np.zeros((len(clips), _SUMS + len(place)))
+    column_of = {pair: number for number, pair in enumerate(combinations(kinds, 2))}
+    sums = np.zeros((len(clips), _SUMS + len(column_of)))
     for row, regions, least in zip(sums, clips, smallest, strict=True):
         weights = _rounded([region.weight for region in regions])
-        for (one, mark), (other, other_mark) in combinations(zip(regions, weights, strict=True), 2):
-            difference = one.effect - other.effect
-            worth = STILL_WEIGHT if one.still or other.still else 1.0
+        for (first, first_mark), (second, second_mark) in combinations(zip(regions, weights, strict=True), 2):
+            difference = first.effect - second.effect
+            worth = STILL_WEIGHT if first.still or second.still else 1.0
             row[1] += worth * abs(difference)
             if abs(difference) <= least:  # due, but noise hides it: being noisy must not pay
                 continue
-            row[0] += worth * difference * np.sign(mark - other_mark)
+            row[0] += worth * difference * np.sign(first_mark - second_mark)
             row[2] += worth * abs(difference)
-            if one.kind < other.kind:
-                row[_SUMS + place[one.kind, other.kind]] += worth * difference
-            elif one.kind > other.kind:
-                row[_SUMS + place[other.kind, one.kind]] -= worth * difference
+            if first.kind < second.kind:
+                row[_SUMS + column_of[first.kind, second.kind]] += worth * difference
+            elif first.kind > second.kind:
+                row[_SUMS + column_of[second.kind, first.kind]] -= worth * difference
     measured = sums[sums[:, 2] > 0, 1]
     if due and measured.size:
         without = sums[:, 2] == 0
@@ -134,9 +123,9 @@ def order_sums(
 
 
 def _rounded(values: Sequence[float]) -> Array:
-    found = np.array(values, dtype=np.float64)
-    largest = np.abs(found).max(initial=0.0)
-    return np.round(found / largest, _DIGITS) if largest > 0 else found
+    weights = np.array(values, dtype=np.float64)
+    largest = np.abs(weights).max(initial=0.0)
+    return np.round(weights / largest, _DIGITS) if largest > 0 else weights
 
 
 def agreement(sums: Array) -> Array:
@@ -171,7 +160,9 @@ def order_skill(sums: Array) -> Array:
     >>> float(order_skill(sums).round(2)[0])
     1.0
     """
-    return _combined(agreement(sums), yardstick(sums))
+    value, rule = agreement(sums), yardstick(sums)
+    skill = np.where(value >= rule, _skill(value, rule, above=True), _skill(value, rule, above=False))
+    return np.asarray((1 - SKILL_SHARE) * value + SKILL_SHARE * np.maximum(skill, -1.0))
 
 
 def clip_skill(sums: Array) -> Array:
@@ -183,14 +174,9 @@ def clip_skill(sums: Array) -> Array:
     return np.asarray(np.clip(own * (1 - SKILL_SHARE) + SKILL_SHARE * _skill(own, rule, above=above), -1, 1))
 
 
-def _combined(found: Array, rule: Array) -> Array:
-    skill = np.where(found >= rule, _skill(found, rule, above=True), _skill(found, rule, above=False))
-    return np.asarray((1 - SKILL_SHARE) * found + SKILL_SHARE * np.maximum(skill, -1.0))
-
-
-def _skill(found: Array, rule: Array | float, *, above: bool) -> Array:
+def _skill(value: Array, rule: Array | float, *, above: bool) -> Array:
     room = 1 - np.asarray(rule) if above else np.maximum(rule, 1e-9)
-    return np.asarray((found - rule) / room)
+    return np.asarray((value - rule) / room)
 
 
 def ratio(part: Array, whole: Array) -> Array:

@@ -23,14 +23,15 @@ from score.messages import NOBODY, Audience, lines, of_problems, of_run, say, sp
 from score.read.known import read_known
 from score.read.landmarks import read_key_frames, read_landmarks
 from score.read.manifest import read_key
-from score.read.outcomes import Outcomes, join
-from score.read.reference import JuryRating, read_jury, read_reference
-from score.read.results import Results, read_results
+from score.read.outcomes import join
+from score.read.reference import read_jury, read_reference
+from score.read.results import read_results
 from score.read.run import Facts, read_submission_metadata, read_worker_notes
 from score.read.tables import parse_object, read_hashes
-from score.report.gate import ReportExtras, may_show, may_tell
+from score.report.gate import redact, redact_numbers
 from score.report.write import early_page, failure_page, last_page, report_page
-from score.settings import Settings, read_settings
+from score.run import Run, ScoredRun
+from score.settings import read_settings
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _PAGE = "detailed_results.html"
@@ -40,28 +41,9 @@ _NO_REPORT = "The scores were written, but the report could not be made."
 _SCORED = "scored, without a report"
 _OURS = "The scoring program failed."
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
+Default = TypeVar("Default")
 Scores = dict[str, float | int]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Checked input, before anything is compared."""
-
-    settings: Settings
-    results: Results
-    outcomes: Outcomes
-    """One for each clip of the reference."""
-    beside: ReportExtras
-    jury: JuryRating | None = None
-    """How people rated these explanations; None without a rating."""
-
-    @property
-    def audience(self) -> Audience:
-        """Who will read the output."""
-        results = self.results
-        ids = {*self.outcomes.clip_ids, *results.clips, *results.predictions, *results.explanations, *results.probes}
-        return Audience(self.settings.report.clips).knowing(ids)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -93,24 +75,25 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(source: Path, target: Path) -> int:
-    worker = _made(lambda: (*read_worker_notes(source / "res").facts, *read_submission_metadata(source)))[0] or ()
-    context = _RunContext()
+    worker: Facts = attempt(lambda: (*read_worker_notes(source / "res").facts, *read_submission_metadata(source)), ())
+    readers = _Readers()
     try:
-        prepared = prepare(source, context)
+        run = replace(prepare(source, readers), worker=worker)
     except ScoringError as error:
-        return _give_up(error, target, worker, context)
+        return _give_up(error, target, worker, readers)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and its message may quote a label
-        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, context)
-    _, failure = _made(lambda: judge(prepared, target, worker), passing=OSError)
-    if failure:
-        _say_failure(failure)
+        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, readers)
+    problems: list[Problem] = []
+    attempt(lambda: score_run(run, target), None, problems, passing=OSError)
+    for problem in problems:
+        _say_failure(problem)
     return 0
 
 
 @dataclass
-class _RunContext:
+class _Readers:
     """What is known about the readers so far, so that messages about failures respect it."""
 
     audience: Audience = NOBODY
@@ -118,127 +101,126 @@ class _RunContext:
     """Names of the challenge and the phase."""
 
 
-def prepare(source: Path, context: _RunContext | None = None, *, full: bool = False) -> Prepared:
+def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False) -> Run:
     """Read and check all input, without comparing predictions and labels.
 
     `source`: the folder with ``ref`` and ``res``. `full`: whether to open everything, for a page that only the
     organisers of a closed phase read. Raises ScoringError if there is nothing to score, and why.
     """
-    context = context or _RunContext()
+    readers = readers or _Readers()
     public = read_settings(source / "ref" / "task.yaml")
     settings = public.opened() if full else public
-    context.audience, context.heading = Audience(settings.report.clips), settings.heading
+    readers.audience, readers.heading = Audience(settings.report.clips), settings.heading
     reference = read_reference(source / "ref" / "labels.csv", settings)
-    context.audience = context.audience.knowing(reference.clip_ids)
+    readers.audience = readers.audience.knowing(reference.clip_ids)
     known = read_known(source / "ref", settings, reference)
     landmarks = read_landmarks(source / "ref", settings)
     ratings = read_jury(source / "ref" / settings.jury) if settings.jury else {}
     results = read_results(source / "res", settings, read_key(PROGRAM), len(reference.clip_ids))
-    context.audience = context.audience.knowing(results.clips)
+    readers.audience = readers.audience.knowing(results.clips)
     frames = read_key_frames(source / "ref", settings.report.key_frames, reference.clip_ids)
     outcomes = join(results, reference, settings, known)
-    warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
-    private = full and not public.report.truth
-    beside = ReportExtras((), landmarks, frames, read_hashes(source / "ref"), private)
-    return Prepared(settings, results, warned, beside, ratings.get(results.rated_as))
+    return Run(
+        settings=settings,
+        results=results,
+        outcomes=replace(outcomes, warnings=(*outcomes.warnings, *frames.problems)),
+        jury=ratings.get(results.rated_as),
+        landmarks=landmarks,
+        key_frames=frames,
+        hashes=read_hashes(source / "ref"),
+        private=full and not public.report.truth,
+    )
 
 
 def page_again(source: Path, *, full: bool = False) -> str:
     """Make the page of a run again, at home; problems are raised with their messages.
 
-    `source`: the folder with ``ref`` and ``res``. `full`: whether to open everything, for a page that only the
-    organisers of a closed phase read. Raises ScoringError if there is nothing to score, and why.
+    The parameters and errors are those of `prepare`.
     """
-    prepared = prepare(source, full=full)
-    evaluation, _ = _judged(prepared)
-    findings = of_run(prepared.results, prepared.outcomes, prepared.audience)
-    return _page_of(prepared, evaluation, findings, read_worker_notes(source / "res").facts)
+    run = replace(prepare(source, full=full), worker=read_worker_notes(source / "res").facts)
+    return report_page(redact(scored(run, _evaluate(run)[0], of_run(run.results, run.outcomes, run.audience))))
 
 
-def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Problem], worker: Facts) -> str:
-    beside = replace(prepared.beside, worker=worker)
-    scored = may_show(prepared.results, prepared.outcomes, evaluation, prepared.settings, findings, beside)
-    return report_page(scored)
+def scored(run: Run, evaluation: Evaluation, problems: Sequence[Problem] = ()) -> ScoredRun:
+    """Add the numbers of a run, and the problems as its readers may see them."""
+    return ScoredRun(**vars(run), evaluation=evaluation, problems=problems)
 
 
-def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
+def score_run(run: Run, target: Path) -> None:
     """Compute, report and write, with a fallback at each step; only a full disk makes this fail.
 
     A first page without scores is written at the start; the platform shows it until the next one comes. Pages and
     scores are complete texts before the first byte is written, so that errors while writing cannot depend on labels.
     """
-    settings, outcomes, results = prepared.settings, prepared.outcomes, prepared.results
-    findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()
-    early, _ = _made(lambda: early_page(settings.heading, results, outcomes, findings, worker))
-    if early is not None:
+    settings, outcomes = run.settings, run.outcomes
+    ours: list[Problem] = []
+    problems: Sequence[Problem] = attempt(lambda: of_run(run.results, outcomes, run.audience), ())
+    early = attempt(lambda: early_page(run, problems), "")
+    if early:
         write_atomically(target / _PAGE, early)
-    judged, failure = _made(lambda: _judged(prepared))
-    evaluation, scores = judged or (None, None)
-    if scores is None:
-        scores, _ = _made(lambda: worst_values(settings, outcomes, results.run.duration_s))
-    page = None
-    if evaluation:
-        page, failure = _made(lambda: _page_of(prepared, evaluation, findings, worker))
-    if page is None:
-        ours = of_problems([failure] if failure else [], prepared.audience)
-        findings = (*ours, *findings)
+    evaluation, scores = attempt(lambda: _evaluate(run), (None, None), ours)
+    if evaluation is None or scores is None:
+        scores = attempt(lambda: worst_values(settings, outcomes, run.results.run.duration_s), None)
+        page = ""
+    else:
+        page = attempt(lambda: report_page(redact(scored(run, evaluation, problems))), "", ours)
+    if not page:
+        problems = (*of_problems(ours, run.audience), *problems)
         headline, band = (_NO_REPORT, _SCORED) if evaluation else (_BROKE_DOWN, _WORST)
-        page, _ = _made(lambda: failure_page(headline, findings, worker, settings.heading, band))
+        page = attempt(lambda: failure_page(headline, problems, run.worker, settings.heading, band), "")
     write_atomically(target / _PAGE, page or last_page(_BROKE_DOWN))
     if scores is not None:
-        _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)
-        if unwritten:
-            findings = (unwritten, *findings)
-    _, _ = _made(lambda: _say_scores(settings, outcomes, evaluation and may_tell(evaluation, settings), findings))
+        unwritten: list[Problem] = []
+        attempt(lambda: write_scores(target, scores, columns(settings)), None, unwritten, passing=OSError)
+        problems = (*unwritten, *problems)
+    attempt(lambda: _say_scores(run, evaluation and redact_numbers(evaluation, settings), problems), None)
 
 
-def _made(step: Callable[[], Made], passing: type[Exception] | tuple[()] = ()) -> tuple[Made | None, Problem | None]:
-    """Run a step; return its result, or the problem without the exception's message."""
+def attempt(
+    step: Callable[[], Result],
+    default: Default,
+    problems: list[Problem] | None = None,
+    passing: type[Exception] | tuple[()] = (),
+) -> Result | Default:
+    """Run a step; if it fails, return the default and add the problem, without the exception's message, to the list."""
     try:
-        return step(), None
+        return step()
     except passing:
         raise
     except Exception as error:  # noqa: BLE001 - see the module's first lines
-        return None, internal_problem(error)
+        if problems is not None:
+            problems.append(internal_problem(error))
+        return default
 
 
 def _say_failure(problem: Problem) -> None:
-    line, _ = _made(problem.line)
-    say(f"ERROR: {line or _OURS}", sys.stderr)
+    say(f"ERROR: {attempt(problem.line, '') or _OURS}", sys.stderr)
 
 
-def _judged(prepared: Prepared) -> tuple[Evaluation, Scores]:
-    settings, duration_s = prepared.settings, prepared.results.run.duration_s
-    evaluation = evaluate(prepared.outcomes, settings, duration_s, prepared.jury)
+def _evaluate(run: Run) -> tuple[Evaluation, Scores]:
+    evaluation = evaluate(run.outcomes, run.settings, run.results.run.duration_s, run.jury)
     scores = {column.key: column.rounded(estimate.value) for column, estimate in evaluation.columns}
-    check_scores(scores, columns(settings))
+    check_scores(scores, columns(run.settings))
     return evaluation, scores
 
 
-def _give_up(error: ScoringError, target: Path, worker: Facts, context: _RunContext) -> int:
-    findings = of_problems(error.problems, context.audience)
+def _give_up(error: ScoringError, target: Path, worker: Facts, readers: _Readers) -> int:
+    problems = of_problems(error.problems, readers.audience)
     say(f"ERROR: {error.headline}", sys.stderr)
-    for line in lines(findings):
+    for line in lines(problems):
         say(line, sys.stderr)
-    page, _ = _made(lambda: failure_page(error.headline, findings, worker, context.heading))
+    page = attempt(lambda: failure_page(error.headline, problems, worker, readers.heading), "")
     write_atomically(target / _PAGE, page or last_page(error.headline))
     return error.exit_code
 
 
-def _say_scores(
-    settings: Settings,
-    outcomes: Outcomes,
-    evaluation: Evaluation | None,
-    findings: Sequence[Problem],
-) -> None:
-    for line in lines(findings):
+def _say_scores(run: Run, evaluation: Evaluation | None, problems: Sequence[Problem]) -> None:
+    settings, outcomes = run.settings, run.outcomes
+    for line in lines(problems):
         say(line)
     say(f"{settings.task}: {len(outcomes.clip_ids)} clips, {outcomes.count('ok')} ok, {outcomes.failed} failed.")
-    first = columns(settings)[0]
-    interval = (
-        next((one.interval for column, one in evaluation.columns if column == first), None) if evaluation else None
-    )
-    if interval:
+    if evaluation and (interval := evaluation.columns[0][1].interval):
+        first = evaluation.columns[0][0]
         places = spread_decimals(first, open_=settings.report.truth)
         low, high = (round(end, places) + 0.0 for end in interval)
         level = f"{100 * settings.bootstrap.level:g} %"

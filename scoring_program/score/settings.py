@@ -164,7 +164,7 @@ class AxisWeights(Section):
             yield "", f"weights whose sum is {total:g}", "a sum of 1"
 
 
-AXES = tuple(one.name for one in fields(AxisWeights))
+AXES = tuple(axis.name for axis in fields(AxisWeights))
 """Names of the axes of the total, in the order of their weights."""
 
 
@@ -303,7 +303,12 @@ def read_settings(path: Path) -> Settings:
         return read(Settings, path)
     except WrongSettings as error:
         problems = [
-            wrong("setting_invalid", f"{path.name}, key {one.key}" if one.key else path.name, one.found, one.expected)
-            for one in error.mistakes
+            wrong(
+                "setting_invalid",
+                f"{path.name}, key {mistake.key}" if mistake.key else path.name,
+                mistake.found,
+                mistake.expected,
+            )
+            for mistake in error.mistakes
         ]
         raise OrganiserError("The settings of the reference data have mistakes.", problems) from None

@@ -1,13 +1,18 @@
 """Builds pages of made-up runs, and reads pages as a browser without scripts would."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from score.evaluate import evaluate
 from score.messages import of_run
-from score.pipeline import prepare
-from score.report.gate import ReportExtras, Scored, may_show
+from score.pipeline import prepare, scored
+from score.read.landmarks import KeyFrames, Landmarks
+from score.read.tables import Hashes
+from score.report.gate import redact
 from score.report.write import report_page
+from score.run import ScoredRun
 from tests.scoring.factory import Case, make_input
 
 HIDDEN = {"clips": False, "truth": False, "gallery": 4}
@@ -31,18 +36,17 @@ def assert_complete(page: str) -> None:
     assert "data:image/jpeg;base64," in page
 
 
-def scored_of(folder: Path, case: Case, beside: ReportExtras | None = None) -> Scored:
+def scored_of(folder: Path, case: Case, **more: Any) -> ScoredRun:  # noqa: ANN401 - any field of a run
     """Score a case, and reduce it to what its phase may show."""
-    prepared = prepare(make_input(folder, case))
-    results, outcomes, settings = prepared.results, prepared.outcomes, prepared.settings
-    evaluation = evaluate(outcomes, settings, results.run.duration_s)
-    findings = of_run(results, outcomes, prepared.audience)
-    return may_show(results, outcomes, evaluation, settings, findings, beside or ReportExtras())
+    run = replace(prepare(make_input(folder, case)), hashes=Hashes(), landmarks=Landmarks(), key_frames=KeyFrames())
+    run = replace(run, **more)
+    evaluation = evaluate(run.outcomes, run.settings, run.results.run.duration_s)
+    return redact(scored(run, evaluation, of_run(run.results, run.outcomes, run.audience)))
 
 
-def page_of(folder: Path, case: Case, beside: ReportExtras | None = None) -> "Page":
+def page_of(folder: Path, case: Case, **more: Any) -> "Page":  # noqa: ANN401 - as above
     """Render the report of a case, and read it."""
-    return Page(report_page(scored_of(folder, case, beside)))
+    return Page(report_page(scored_of(folder, case, **more)))
 
 
 class Page(HTMLParser):

@@ -1,6 +1,10 @@
 """The axes but for the order of effects: measured effects, claims, known causes, texts and the total, by hand."""
 
+import doctest
+import importlib
+import pkgutil
 from dataclasses import fields, replace
+from types import FunctionType, ModuleType
 
 import numpy as np
 import pytest
@@ -8,19 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import score
 from score.axes.cue_claims import claim_sums
 from score.axes.effects import Effects, evaluated_targets, importance, measure_effects
 from score.axes.faithfulness import faithfulness, marks, regions
 from score.axes.known_causes import REST, cause_sums
 from score.axes.plausibility import clip_plausibility
+from score.axes.registry import LABEL_FREE, REGISTRY
 from score.axes.table import AxisSums, credited_skill, power_mean
 from score.axes.text import distance, specificity
-from score.evaluate import held_up, label_free
+from score.columns import columns
+from score.evaluate import held_up
+from score.metrics import METRICS
 from score.order import agreement, correlation, order_skill, pass_difference, repeated_difference, resolution
-from score.read.answers import NO_EXPLANATION, Explanation, ProbeCall
+from score.read.answers import Explanation, ProbeCall
 from score.read.known import ClipCauses, Observation
-from score.settings import AXES, ExplanationScore
+from score.settings import AXES, ExplanationScore, read_settings
 from score.text.reading import join_claims
+from tests import ROOT
 from tests.scoring.calls import VOCABULARY, call, effects_of, unit
 
 Array = NDArray[np.float64]
@@ -30,7 +39,7 @@ VALUE = st.floats(0, 1).map(lambda value: round(value, 4))
 def told(space: object = None, time: object = None) -> Explanation:
     """An explanation with this map of 2 x 2 cells and this timeline."""
     return replace(
-        NO_EXPLANATION,
+        Explanation(),
         space=None if space is None else np.array(space, float).reshape(2, 2),
         time=None if time is None else np.array(time, float),
     )
@@ -153,10 +162,10 @@ class TestFaithfulness:
 
     def test_a_clip_without_a_map_has_no_order_and_its_effects_count_in_the_yardstick(self) -> None:
         effects = effects_of([list(self.row)] * 2)
-        with_one, without = faithfulness([told([3, 3, 2, 0]), NO_EXPLANATION], effects, "space")
+        with_one, without = faithfulness([told([3, 3, 2, 0]), Explanation()], effects, "space")
         assert without[0] == 0
         assert without[1:] == pytest.approx(with_one[1:])
-        assert [one.weight for one in regions(NO_EXPLANATION, effects, 1, "space")] == [0, 0, 0]
+        assert [one.weight for one in regions(Explanation(), effects, 1, "space")] == [0, 0, 0]
 
     def test_a_clip_that_was_not_reached_is_an_average_clip_without_an_order(self) -> None:
         found = faithfulness([told([3, 3, 2, 0])] * 2, effects_of([list(self.row), []]), "space")
@@ -286,7 +295,7 @@ class TestKnownCauses:
             time={"a": np.array([1, 0, 0], dtype=bool), "b": np.array([0, 1, 0], dtype=bool)},
         )
         explanation = replace(
-            NO_EXPLANATION,
+            Explanation(),
             space=None if space is None else np.array(space, float).reshape(shape),
             time=None if time is None else np.array(time, float),
         )
@@ -316,7 +325,7 @@ class TestKnownCauses:
 
     def test_a_cause_that_is_everywhere_has_no_rest(self) -> None:
         everywhere = ClipCauses(self.contributions, {"a": np.ones(4, dtype=bool)}, {"a": np.zeros(3, dtype=bool)})
-        told_ = [replace(NO_EXPLANATION, space=np.ones((1, 4)))]
+        told_ = [replace(Explanation(), space=np.ones((1, 4)))]
         found = cause_sums(
             told_, np.zeros((1, 2, 3)), [everywhere], self.grid, np.zeros(1, np.int64), self.shares, ("a", "b", "c")
         )
@@ -423,14 +432,46 @@ def test_a_clip_holds_up_at_most_wholly_and_as_the_weights_say() -> None:
     table = AxisSums(
         **nothing | {name: np.array(values) for name, values in parts.items()} | {"text": np.full((2, 1), 0.5)}
     )
-    assert label_free(table) == pytest.approx(np.array([[1, 0, 0.75, 0.5], [-0.2, 0, 0, 0.5]]))
+    values = np.stack([axis.of_clips(table) for axis in LABEL_FREE], axis=1)
+    assert values == pytest.approx(np.array([[1, 0, 0.75, 0.5], [-0.2, 0, 0, 0.5]]))
     weights = ExplanationScore().weights
     shares = np.array([weights.faithfulness_space, weights.faithfulness_time, weights.cue_claims, weights.text])
-    assert held_up(table, weights) == pytest.approx(label_free(table) @ shares / shares.sum())
+    assert held_up(table, weights) == pytest.approx(values @ shares / shares.sum())
 
 
 @pytest.mark.parametrize("bin_s", [1e-320, 1e-9, 1e300])
 def test_bins_of_any_length_are_compared_with_what_people_pointed_at(bin_s: float) -> None:
-    told = replace(NO_EXPLANATION, time=np.array([1.0, 2.0, 3.0]), bin_s=bin_s)
+    told = replace(Explanation(), time=np.array([1.0, 2.0, 3.0]), bin_s=bin_s)
     values, _ = clip_plausibility(["c1"], [told], {"c1": [Observation(0.5, 2.0, None)]})
     assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("key", AXES)
+def test_an_axis_has_all_that_is_shown_and_said_of_it(key: str) -> None:
+    """A part that was forgotten must not be missed by the first report that needs it."""
+    axis = REGISTRY[key]
+    (column,) = (one for one in columns(read_settings(ROOT / "reference_data/practice/task.yaml")) if one.key == key)
+    assert (column.title, column.meaning, column.of_causes) == (axis.title, axis.meaning, axis.of_causes)
+    assert len(axis.title) <= 36
+    assert getattr(ExplanationScore().weights, key) > 0
+    assert all((axis.shown, axis.meaning, axis.otherwise, axis.shortfalls))
+    assert all((one.key, one.advice, one.finding) for one in axis.shortfalls)
+    widths = {"clips": 1, "cue_claims": 2}
+    zeros = {field.name: np.zeros((3, widths.get(field.name, 4))) for field in fields(AxisSums)}
+    nothing = AxisSums(**zeros | {"clips": np.ones((3, 1))})
+    assert axis.value(nothing).tolist() == [0, 0, 0]
+    assert np.nan_to_num(axis.of_clips(nothing)).tolist() == [0, 0, 0]
+    assert set(REGISTRY) == set(AXES)
+
+
+MODULES = [importlib.import_module(one.name) for one in pkgutil.walk_packages(score.__path__, "score.")]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_examples_of_docstrings_run(module: ModuleType) -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("function", [*METRICS.values(), order_skill, credited_skill, power_mean, specificity])
+def test_every_metric_has_an_example(function: FunctionType) -> None:
+    assert ">>> " in (function.__doc__ or "")

@@ -5,7 +5,7 @@ import pkgutil
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from inspect import isgeneratorfunction
 from pathlib import Path
@@ -16,11 +16,11 @@ import pytest
 
 import score as program
 from score import pipeline
-from score.error_analysis import Shortfalls
 from score.evaluate import Estimate, Evaluation, evaluate
-from score.pipeline import Prepared, prepare
-from score.report.gate import ReportExtras, may_show
+from score.pipeline import prepare, scored
+from score.report.gate import redact
 from score.report.write import report_page
+from score.run import Run
 from tests.scoring.canary import CAUSE, CLIP_IDS, CONSTANT, LABELS, SOURCES, canary_case, leaks, secrets, texts_of
 from tests.scoring.conftest import Score, run_scoring
 from tests.scoring.factory import Case, honest_repeats, known_causes, make_input, recorded
@@ -33,12 +33,12 @@ MIXED = ["ok", "failed", "not_reached", "missing", "unreadable", "ok"]
 @pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
 def test_nothing_that_a_phase_closes_passes_the_gate(report: dict[str, Any], tmp_path: Path) -> None:
     """Builders of sections hold nothing back: they do not get it."""
-    scored = scored_of(tmp_path, canary_case(report))
-    shown = repr({name: getattr(scored, name) for name in ("outcomes", "evaluation", "settings", "findings", "beside")})
-    records = scored.results
+    run = scored_of(tmp_path, canary_case(report))
+    shown = repr({name: value for name, value in vars(run).items() if name != "results"})
+    records = run.results
     shown += repr((records.clips, records.predictions, records.explanations, records.probes, records.repeats))
     assert secrets(clips=report == HIDDEN).found_in([shown]) == []
-    assert any(explanation.text for explanation in scored.outcomes.explanations) == (report != HIDDEN)
+    assert any(explanation.text for explanation in run.outcomes.explanations) == (report != HIDDEN)
 
 
 def run_problem(status: str, stage: str, fault: str) -> dict[str, Any]:
@@ -183,7 +183,6 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
     """Not even as the length of a bar: the page made from rounded numbers, without baselines, is the same page."""
     prepared = prepare(make_input(tmp_path, canary_case(HIDDEN)))
     exact = evaluate(prepared.outcomes, prepared.settings, 31.2)
-    assert exact.shortfalls is not None
 
     def coarse(estimate: Estimate, places: int, spread: int) -> Estimate:
         ends = estimate.interval
@@ -197,12 +196,9 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
             replace(one, value=one.value and round(one.value, 2 if one.unit in {"range", "share"} else 1))
             for one in exact.diagnostics
         ),
-        shortfalls=Shortfalls(**{name: share and round(share, 1) for name, share in asdict(exact.shortfalls).items()}),
+        shortfalls={key: share and round(share, 1) for key, share in exact.shortfalls.items()},
     )
-    pages = [
-        report_page(may_show(prepared.results, prepared.outcomes, one, prepared.settings, (), ReportExtras()))
-        for one in (exact, rounded)
-    ]
+    pages = [report_page(redact(scored(prepared, one))) for one in (exact, rounded)]
     assert pages[0] == pages[1]
 
 
@@ -223,7 +219,7 @@ def test_labels_are_told_by_scores_and_the_interval_of_what_ranks(tmp_path: Path
         for column, mine, instead in pairs
     ]
     pages = [
-        report_page(may_show(one.results, outcomes, shown, one.settings, (), ReportExtras()))
+        report_page(redact(scored(replace(one, outcomes=outcomes), shown)))
         for outcomes, shown in ((one.outcomes, ours), (other.outcomes, replace(theirs, columns=tuple(back))))
     ]
     assert pages[0] == pages[1]
@@ -236,10 +232,10 @@ def modules() -> tuple[ModuleType, ...]:
 
 
 # The way out itself: what is left when these break is a test of Python.
-SPARED = {"main", "_run", "prepare", "say", "speak_utf8", "internal_problem", "_made"}
+SPARED = {"main", "_run", "prepare", "say", "speak_utf8", "internal_problem", "attempt"}
 # A full disk, which no label fills.
 WRITERS = {
-    "score.pipeline:judge",
+    "score.pipeline:score_run",
     "score.pipeline:check_scores",
     "score.pipeline:write_atomically",
     "score.pipeline:write_scores",
@@ -319,7 +315,7 @@ def break_down(source: Path, target: Path, place: str, kind: int) -> None:
     error, words = ERRORS[kind]
     labels_met: list[Path] = []
 
-    def noting(root: Path, *readers: Any) -> Prepared:  # noqa: ANN401 - a private class of the pipeline
+    def noting(root: Path, *readers: Any) -> Run:  # noqa: ANN401 - a private class of the pipeline
         prepared = prepare(root, *readers)
         labels_met.append(root)
         return prepared

@@ -11,7 +11,7 @@ from score.axes.effects import Effects
 from score.diagnostics import FEWEST, LARGE, Rank, RankCurve, ReactionSize, rank_curves, reaction_size
 from score.evaluate import Evaluation, evaluate
 from score.pipeline import prepare
-from score.read.answers import NO_EXPLANATION, Explanation, parse_explanation
+from score.read.answers import Explanation, parse_explanation
 from score.text.reading import Readings, read_claims
 from tests import there
 from tests.scoring.calls import call, effects_of, unit
@@ -27,7 +27,7 @@ def measured(rows: list[tuple[float | None, ...]]) -> tuple[list[Explanation], E
         ]
         for row in rows
     ]
-    return [replace(NO_EXPLANATION, space=np.arange(144.0).reshape(9, 16))] * len(rows), effects_of(calls)
+    return [replace(Explanation(), space=np.arange(144.0).reshape(9, 16))] * len(rows), effects_of(calls)
 
 
 def test_curves_by_hand() -> None:
@@ -49,7 +49,7 @@ def test_the_order_of_clips_changes_nothing() -> None:
 
 def test_a_clip_on_which_the_model_failed_or_without_a_map_is_in_no_curve() -> None:
     told, effects = measured([(0.1, 0.0), (0.1, None), (0.1, 0.0)])
-    assert [rank.clips for rank in rank_curves([*told[:2], NO_EXPLANATION], effects)[0].ranks] == [1, 1]
+    assert [rank.clips for rank in rank_curves([*told[:2], Explanation()], effects)[0].ranks] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.error_analysis import GROUNDED, RightReasons
+from score.diagnostics import GROUNDED, RightReasons
 from score.evaluate import evaluate
 from score.pipeline import prepare
 from tests import there

@@ -107,16 +107,6 @@ def test_order_of_clips_and_names_of_groups_change_nothing(settings: Settings) -
     assert by_name["z"].error_gap[MAIN] == second.error_gap[MAIN]
 
 
-def test_groups_that_are_alike_have_no_gap(settings: Settings) -> None:
-    truth = np.tile([0.3, 0.4, 0.5, 0.6, 0.7, 0.8], 2)
-    run = outcomes(truth, truth + np.tile([0.1, -0.1], 6), [0] * 6 + [1] * 6)
-    for group in gaps(run, settings).groups:
-        assert group.residual[MAIN].value == pytest.approx(0)
-        assert group.error_gap[MAIN].value == pytest.approx(0)
-        assert group.rate_ratio.value == pytest.approx(1)
-        assert group.label_ratio.value == pytest.approx(1)
-
-
 def test_a_planted_gap_is_found_and_nothing_is_found_where_none_is(settings: Settings) -> None:
     low, high = gaps(drawn(3, gap=0.15), settings).groups
     assert ends(low.residual[MAIN])[1] < ends(high.residual[MAIN])[0]

@@ -114,25 +114,6 @@ def test_plausibility_by_hand(score: Score) -> None:
     assert score(case).scores["plausibility"] == 0
 
 
-def test_an_original_that_failed_lowers_every_measured_axis(score: Score) -> None:
-    whole = score(make_case()).scores
-
-    def fail(calls: list[dict[str, Any]]) -> None:
-        next(call for call in calls if call["kind"] == "original")["prediction"] = None
-
-    done = score(make_case(), edit_records("res/probes.jsonl", fail)).scores
-    assert all(done[key] < whole[key] for key in ("faithfulness_space", "faithfulness_time", "cue_claims"))
-
-
-def test_an_original_that_fails_when_asked_again_counts_as_failed(score: Score) -> None:
-    def unconfirm(calls: list[dict[str, Any]]) -> None:
-        original = next(call for call in calls if call["kind"] == "original")
-        calls.append(original | {"again": True, "prediction": None})
-
-    whole, done = score(make_case()).scores, score(make_case(), edit_records("res/probes.jsonl", unconfirm)).scores
-    assert all(done[key] < whole[key] for key in ("faithfulness_space", "faithfulness_time", "cue_claims"))
-
-
 def test_the_predictions_that_are_tested_are_those_that_are_scored(score: Score) -> None:
     """Whatever was said in the first pass, except of clips that the second one did not reach."""
     tested, first = make_case(), make_case()
@@ -147,15 +128,6 @@ def test_the_predictions_that_are_tested_are_those_that_are_scored(score: Score)
     assert score(first).scores == score(tested).scores
     first.prediction = np.full_like(tested.prediction, 0.5)
     assert score(first).scores["traits_accuracy"] != score(tested).scores["traits_accuracy"]
-
-
-def test_an_original_without_a_valid_answer_is_a_failed_clip(score: Score) -> None:
-    def fail(calls: list[dict[str, Any]]) -> None:
-        next(call for call in calls if call["kind"] == "original")["prediction"] = None
-
-    whole, done = score(make_case()).scores, score(make_case(), edit_records("res/probes.jsonl", fail)).scores
-    assert (whole["failed_clips"], done["failed_clips"]) == (0, 1)
-    assert all(done[key] < whole[key] for key in ("interview_accuracy", "traits_accuracy", "skill", "coverage"))
 
 
 def test_column_values_are_the_scores_and_their_resamples(tmp_path: Path) -> None:
@@ -186,3 +158,17 @@ def test_open_phases_show_axes_by_clip_and_closed_ones_do_not(score: Score) -> N
     assert ">Judged on<" not in closed.page
     assert "Explanation axes" in closed.page
     assert "Always so, space" in closed.page
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["first", "again"])
+def test_an_original_without_a_valid_answer_is_a_failed_clip(score: Score, again: bool) -> None:
+    def fail(calls: list[dict[str, Any]]) -> None:
+        original = next(call for call in calls if call["kind"] == "original")
+        failed = original | {"again": again, "prediction": None}
+        calls[:] = [*calls, failed] if again else [failed, *(call for call in calls if call is not original)]
+
+    whole, done = score(make_case()).scores, score(make_case(), edit_records("res/probes.jsonl", fail)).scores
+    assert (whole["failed_clips"], done["failed_clips"]) == (0, 1)
+    lower = ["coverage", "faithfulness_space", "faithfulness_time", "cue_claims"]
+    lower += [] if again else ["interview_accuracy", "traits_accuracy", "skill"]
+    assert all(done[key] < whole[key] for key in lower)

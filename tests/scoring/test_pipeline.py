@@ -76,16 +76,6 @@ def test_a_perfect_run_has_the_best_of_everything(score: Score) -> None:
     assert scores["cue_claims"] > 0.85
 
 
-def test_the_total_is_the_power_mean_of_the_axes(score: Score) -> None:
-    """As worked out from the columns: 100 x coverage x skill' x (sum w sqrt(S))^2."""
-    case = make_case(clips=24)
-    case.settings["skill_reference"] = dict.fromkeys(NAMES, 0.0)
-    scores = score(case).scores
-    weights = dict(zip(AXES, (0.21, 0.16, 0.37, 0.21, 0.05), strict=True))
-    mean = sum(weights[name] * scores[name] ** 0.5 for name in AXES) ** 2
-    assert scores["explanation"] == pytest.approx(100 * scores["coverage"] * scores["skill"] * mean, abs=0.02)
-
-
 def test_without_known_causes_their_weight_is_shared_out(score: Score) -> None:
     case = make_case(clips=24)
     case.settings["skill_reference"] = {}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from score.errors import OrganiserError
-from score.read.landmarks import NO_LANDMARKS, KeyFrames, read_key_frames, read_landmarks
+from score.read.landmarks import KeyFrames, Landmarks, read_key_frames, read_landmarks
 from score.read.reference import Attribute, Reference, read_groups, read_reference
 from score.settings import Settings, read_settings
 from tests.scoring.conftest import Score
@@ -152,7 +152,7 @@ def test_what_was_written_is_read(settings: Settings, tmp_path: Path) -> None:
 
 
 def test_a_missing_file_and_a_missing_setting_are_no_landmarks(settings: Settings, tmp_path: Path) -> None:
-    assert read_landmarks(tmp_path, settings) == NO_LANDMARKS
+    assert read_landmarks(tmp_path, settings) == Landmarks()
 
 
 def test_a_closed_phase_keeps_the_constant_and_solutions_roughly(settings: Settings, tmp_path: Path) -> None:

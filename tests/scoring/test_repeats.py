@@ -10,7 +10,7 @@ import pytest
 
 from score.axes.repeats import Repeatability, counted, repeatability
 from score.pipeline import prepare
-from score.read.answers import NO_EXPLANATION, Claim, Explanation
+from score.read.answers import Claim, Explanation
 from score.read.records import Repeat
 from tests.scoring.calls import call, effects_of, unit
 from tests.scoring.conftest import Score
@@ -28,7 +28,7 @@ ROW = [
 def said(text: str = "", weights: tuple[float, ...] | None = None, *claims: float) -> Explanation:
     """The same weights on a map of three cells and a timeline of three seconds, and claims about smile and gaze."""
     return replace(
-        NO_EXPLANATION,
+        Explanation(),
         text=text,
         text_ok=bool(text),
         space=None if weights is None else np.array([weights]),
@@ -55,9 +55,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Repeatab
     [
         (said(BOTH, (3, 2, 1), 0.3, -0.1), said(BOTH, (3, 2, 1), 0.3, -0.1), (1, 1, 1, 1)),
         (said(BOTH, (3, 2, 1), 0.3, -0.1), said(BOTH, (9, 5, 2), 0.6, -0.2), (1, 1, 1, 1)),  # order and direction
-        (said(BOTH, (3, 2, 1), 0.3, -0.1), NO_EXPLANATION, (0, 0, 0, 0)),
-        (NO_EXPLANATION, said(BOTH, (3, 2, 1), 0.3, -0.1), (1, 1, 1, 1)),  # nothing that could count
-        (NO_EXPLANATION, NO_EXPLANATION, (1, 1, 1, 1)),
+        (said(BOTH, (3, 2, 1), 0.3, -0.1), Explanation(), (0, 0, 0, 0)),
+        (Explanation(), said(BOTH, (3, 2, 1), 0.3, -0.1), (1, 1, 1, 1)),  # nothing that could count
+        (Explanation(), Explanation(), (1, 1, 1, 1)),
         (said("", (3, 2, 1)), said("", (3, 1, 2)), (1 / 3, 1 / 3, 1, 1)),  # one of three pairs is turned round
         (said("", (3, 2, 1)), said("", (2, 2, 1)), (2 / 3, 2 / 3, 1, 1)),  # one is a tie
         (said("", (2, 2, 1)), said("", (3, 2, 1)), (1, 1, 1, 1)),  # only what was ordered must repeat
@@ -78,10 +78,10 @@ def test_shares_by_hand(
 
 def test_the_mean_of_the_clips_that_were_asked_again(measured: Callable[..., Repeatability]) -> None:
     whole = said(BOTH, (3, 2, 1), 0.3, -0.1)
-    assert measured((whole, whole), (whole, NO_EXPLANATION), (NO_EXPLANATION, None)) == Repeatability(
+    assert measured((whole, whole), (whole, Explanation()), (Explanation(), None)) == Repeatability(
         0.5, 0.5, 0.5, 0.5, clips=2
     )
-    assert measured((whole, None), (NO_EXPLANATION, None)) == Repeatability()
+    assert measured((whole, None), (Explanation(), None)) == Repeatability()
 
 
 def test_what_is_right_counts_as_far_as_it_repeats_and_what_is_wrong_counts() -> None:
@@ -129,9 +129,10 @@ def test_state_in_explain_costs_every_axis(score: Score) -> None:
 
 
 def test_no_explanation_when_asked_again_is_no_explanation(score: Score) -> None:
-    scores = score(replied(lambda *_: None)).scores
-    assert [scores[key] for key in MEASURED] == [0] * 5
-    assert scores["coverage"] == 1
+    done = score(replied(lambda *_: None))
+    assert [done.scores[key] for key in MEASURED] == [0] * 5
+    assert done.scores["coverage"] == 1
+    assert "Repeats, timeline" in done.page
 
 
 def test_clips_that_were_not_asked_again_cost_nothing(score: Score) -> None:
@@ -151,11 +152,6 @@ def test_a_part_that_repeats_keeps_its_worth(score: Score) -> None:
     assert done["faithfulness_space"] == 0
     assert all(done[key] == honest[key] for key in ("faithfulness_time", "cue_claims", "text"))
     assert 0 < done["known_causes"] < honest["known_causes"]  # its places are gone
-
-
-def test_the_page_says_how_much_repeats(score: Score) -> None:
-    page = score(replied(lambda *_: None)).page
-    assert "Repeats, timeline" in page
 
 
 def test_a_clip_that_failed_was_not_asked_again(score: Score, tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score.read.known import NOTHING_KNOWN
-from score.read.landmarks import NO_KEY_FRAMES, KeyFrames
+from score.read.known import Known
+from score.read.landmarks import KeyFrames
 from score.report.drawings import data_uri, jpeg_size
-from score.report.gate import ReportExtras
 from score.report.write import contents, failure_page
 from score.visible import one_line, visible
 from tests import there
@@ -29,10 +28,10 @@ from tests.scoring.pages import ALLOWED, CLIPS_ONLY, HIDDEN, OPEN, Page, scored_
 @pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
 def test_the_templates_are_not_even_given_a_label(tmp_path: Path, report: dict[str, Any]) -> None:
     clips = bool(report["clips"])
-    scored = scored_of(tmp_path, canary_case(report), ReportExtras(key_frames=KeyFrames(tmp_path)))
+    scored = scored_of(tmp_path, canary_case(report), key_frames=KeyFrames(tmp_path))
     assert np.isnan(scored.outcomes.truth).all()
-    assert scored.outcomes.known == NOTHING_KNOWN
-    assert (scored.beside.key_frames == NO_KEY_FRAMES) != clips
+    assert scored.outcomes.known == Known()
+    assert (scored.key_frames == KeyFrames()) != clips
     assert scored.settings.skill_reference == {}
     data = contents(scored)
     assert secrets(clips=not clips).found_in([repr(data)]) == []

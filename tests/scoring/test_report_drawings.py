@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from score.report.drawings import bars, lane, outline, runs, spoken, ticks, whereabouts
 from score.report.explanations import choose
-from score.report.words import MarkedText, cut_place, highlight
+from score.report.words import cut_place, highlight
 from score.text import Vocabulary, cue_mentions
 from score.visible import visible
 from tests import there
@@ -160,8 +161,8 @@ def test_a_cut_prefers_the_end_of_a_sentence_then_of_a_word() -> None:
     assert cut_place("👩\u200d" * 50, 20) == 20
 
 
-def everything(text: MarkedText) -> str:
-    return "".join(piece.text for piece in (*text.shown, *text.rest))
+def everything(text: dict[str, Any]) -> str:
+    return "".join(piece["text"] for piece in (*text["shown"], *text["rest"]))
 
 
 @settings(max_examples=150)
@@ -169,7 +170,7 @@ def everything(text: MarkedText) -> str:
 def test_marking_loses_nothing(text: str) -> None:
     marked = highlight(text, WORDS, (), TITLES)
     assert everything(marked) == visible(text.strip())
-    assert all(piece.text for piece in (*marked.shown, *marked.rest))
+    assert all(piece["text"] for piece in (*marked["shown"], *marked["rest"]))
 
 
 @settings(max_examples=150)
@@ -196,8 +197,8 @@ def test_cues_are_found_where_they_stand(text: str, cues: list[tuple[str, str]])
 
 def test_what_is_said_of_a_cue() -> None:
     told = {("smile", "interview", 1), ("gaze", "interview", 1), ("gaze", "openness", -1)}
-    pieces = highlight("The smile, the gaze and the words.", WORDS, told, TITLES).shown
-    assert [(piece.cue, piece.sign, piece.said) for piece in pieces if piece.cue] == [
+    pieces = highlight("The smile, the gaze and the words.", WORDS, told, TITLES)["shown"]
+    assert [(piece["cue"], piece["sign"], piece["claims"]) for piece in pieces if piece["cue"]] == [
         ("smile", 1, "said to have raised Interview"),
         ("gaze", 0, "said to have raised Interview; said to have lowered Openness"),
         ("words", 0, ""),
@@ -205,18 +206,18 @@ def test_what_is_said_of_a_cue() -> None:
 
 
 def test_words_side_by_side_are_marked_as_one() -> None:
-    pieces = highlight("Bright words, and bright  light.", WORDS, (), TITLES).shown
-    assert [piece.text for piece in pieces if piece.cue] == ["words", "bright  light"]
+    pieces = highlight("Bright words, and bright  light.", WORDS, (), TITLES)["shown"]
+    assert [piece["text"] for piece in pieces if piece["cue"]] == ["words", "bright  light"]
 
 
 def test_a_long_text_waits_behind_a_click_and_no_marked_word_is_torn() -> None:
     marked = highlight("The gaze counts for much. " * 200 + "eye contact", WORDS, (), TITLES)
-    assert len("".join(piece.text for piece in marked.shown)) <= 540
-    assert marked.rest
-    assert marked.cut_off
+    assert len("".join(piece["text"] for piece in marked["shown"])) <= 540
+    assert marked["rest"]
+    assert marked["cut_off"]
     assert len(everything(marked)) == 5000
     torn = highlight("x " * 207 + "eye contact " + "y " * 300, WORDS, (), TITLES)
-    assert [piece.text for piece in (*torn.shown, *torn.rest) if piece.cue] == ["eye contact"]
+    assert [piece["text"] for piece in (*torn["shown"], *torn["rest"]) if piece["cue"]] == ["eye contact"]
 
 
 @settings(max_examples=100)

@@ -11,10 +11,10 @@ import pytest
 
 from score.axes.effects import Unit
 from score.evaluate import ClipNumbers, UnitNumbers
-from score.read.answers import NO_EXPLANATION, Claim, Explanation, ProbeCall
+from score.read.answers import Claim, Explanation, ProbeCall
 from score.report.clip import call_rows, claim_rows, clip_state, place, reasons, timeline, untested
 from score.report.drawings import data_uri
-from score.report.explanations import Card, explanations, smaller
+from score.report.explanations import explanations, smaller
 from score.report.write import report_page
 from score.settings import Target
 from tests import there
@@ -33,12 +33,8 @@ def at(
 
 NUMBERS = ClipNumbers(
     target=0,
-    space=0.9,
-    time=-0.4,
-    claims=0.3,
-    text=1.0,
-    causes=None,
-    held=0.6,
+    axes={"faithfulness_space": 0.9, "faithfulness_time": -0.4, "cue_claims": 0.3, "text": 1.0},
+    label_free_mean=0.6,
     units={
         "space": (
             at("block-4", (10, 11), (), 10.5, 0.08),
@@ -53,7 +49,7 @@ NUMBERS = ClipNumbers(
     },
     edited={"smile": 0.06, "gaze": 0.02, "motion": 0.0004, "words": -0.03, "voice": 0.0002},
     claimed={"smile": 0.05, "gaze": -0.1, "motion": 0.02, "posture": 0.01},
-    told=frozenset(),
+    stated=frozenset(),
     epsilon=0.001,
     joint_epsilon=0.001,
 )  # fmt: skip
@@ -87,21 +83,23 @@ CALLS = (
 )
 
 
-def cards_of(section: dict[str, Any]) -> list[Card]:
+def cards_of(section: dict[str, Any]) -> list[dict[str, Any]]:
     return [card for _, cards in section["groups"] for card in cards]
 
 
+def with_axes(numbers: ClipNumbers, **values: float) -> ClipNumbers:
+    return replace(numbers, axes={**numbers.axes, **values})
+
+
 def test_claims_beside_what_was_measured() -> None:
-    rows = {row.cue: row for row in claim_rows(NUMBERS, MAPS.claims, WIDE)}
-    assert list(rows) == ["gaze", "smile", "motion", "voice", "words"]
-    shown = {cue: (row.claimed, row.measured, row.state, row.agrees) for cue, row in rows.items()}
-    assert shown == {
-        "gaze": ("−10.000", "+2.000", "bad", "opposite sign"),
-        "smile": ("+5.000", "+6.000", "good", "agrees"),
-        "motion": ("+2.000", "no effect", "bad", "no effect"),
-        "voice": ("–", "no effect", "good", "rightly not claimed"),
-        "words": ("–", "−3.000", "bad", "not claimed"),
-    }
+    rows = claim_rows(NUMBERS, MAPS.claims, WIDE)
+    assert [tuple(row[key] for key in ("cue", "claimed", "measured", "state", "agrees")) for row in rows] == [
+        ("gaze", "−10.000", "+2.000", "bad", "opposite sign"),
+        ("smile", "+5.000", "+6.000", "good", "agrees"),
+        ("motion", "+2.000", "no effect", "bad", "no effect"),
+        ("voice", "–", "no effect", "good", "rightly not claimed"),
+        ("words", "–", "−3.000", "bad", "not claimed"),
+    ]
     assert list(untested(NUMBERS, MAPS.claims, WIDE)) == [
         "Claimed but not tested on this clip: posture +1.000.",
         "One more claim about another target.",
@@ -109,100 +107,99 @@ def test_claims_beside_what_was_measured() -> None:
 
 
 def test_claims_of_a_text_alone_have_no_size() -> None:
-    said = replace(NUMBERS, claimed={"smile": 1.0, "posture": -1.0})
-    assert claim_rows(said, (), WIDE)[0].claimed == "raised"
-    assert list(untested(said, (), WIDE)) == ["Claimed but not tested on this clip: posture lowered."]
+    stated = replace(NUMBERS, claimed={"smile": 1.0, "posture": -1.0})
+    assert claim_rows(stated, (), WIDE)[0]["claimed"] == "raised"
+    assert list(untested(stated, (), WIDE)) == ["Claimed but not tested on this clip: posture lowered."]
 
 
 def test_a_cue_without_an_answer_counts_as_worst() -> None:
     failed = replace(NUMBERS, edited={"smile": None}, units={"space": (at("mouth", (1,), (), 1.0, None),)})
     (row,) = claim_rows(failed, (), WIDE)
-    assert (row.measured, row.state) == ("no valid answer", "bad")
-    place_, _, cues, _ = found = reasons(failed, MAPS, (row,), WIDE)
-    assert [reason.state for reason in found] == ["bad", "none", "bad", "good"]
-    assert "No valid answer" in place_.words
-    assert "No valid answer" in cues.words
+    assert (row["measured"], row["state"]) == ("no valid answer", "bad")
+    found = reasons(failed, MAPS, (row,), WIDE)
+    assert [state for state, _, _ in found] == ["bad", "none", "bad", "good"]
+    assert all("No valid answer" in found[number][2] for number in (0, 2))
 
 
 def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
-    found = reasons(NUMBERS, MAPS, claim_rows(NUMBERS, MAPS.claims, WIDE), WIDE)
-    assert [reason.state for reason in found] == ["good", "bad", "part", "good"]
-    place_words, time_words, cue_words, text_words = (reason.words for reason in found)
     # Effects of units are joint over the targets, so they have no range of a target.
-    assert place_words == "Altering the place marked most moved the predictions by 0.080."
     most = "Altering the second marked most moved the predictions by 0.010"
-    assert time_words == f"{most}; altering another second moved it by up to 0.040."
-    assert cue_words == "1 of 3 claims tested are right."
-    assert text_words == "Valid, and agrees with the prediction and the submitted cues."
+    assert reasons(NUMBERS, MAPS, claim_rows(NUMBERS, MAPS.claims, WIDE), WIDE) == (
+        ("good", "Place", "Altering the place marked most moved the predictions by 0.080."),
+        ("bad", "Time", f"{most}; altering another second moved it by up to 0.040."),
+        ("part", "Cues", "1 of 3 claims tested are right."),
+        ("good", "Text", "Valid, and agrees with the prediction and the submitted cues."),
+    )
 
 
 def test_a_map_in_part_right_says_why() -> None:
-    average, unordered = (
-        reasons(replace(numbers, space=0.3, time=0.3), MAPS, (), WIDE)[1]
-        for numbers in (
-            ORDERED,
-            replace(NUMBERS, units={"time": tuple(NUMBERS.units["time"][number] for number in (2, 0, 1))}),
-        )
-    )
-    assert average.state == unordered.state == "part"
-    most = "Altering the second marked most moved the predictions by 0.040"
-    assert average.words == f"{most}; one order for all clips fits about as well."
-    assert unordered.words == f"{most}; the order of the others is wrong."
+    unordered = replace(NUMBERS, units={"time": tuple(NUMBERS.units["time"][number] for number in (2, 0, 1))})
+    for numbers, why in (
+        (ORDERED, "one order for all clips fits about as well"),
+        (unordered, "the order of the others is wrong"),
+    ):
+        weak = with_axes(numbers, faithfulness_space=0.3, faithfulness_time=0.3)
+        words = f"Altering the second marked most moved the predictions by 0.040; {why}."
+        assert reasons(weak, MAPS, (), WIDE)[1] == ("part", "Time", words)
 
 
 @pytest.mark.parametrize(
-    ("held", "state"), [(1.0, "good"), (0.5, "good"), (0.499, "part"), (0.2, "part"), (0.199, "bad"), (-1.0, "bad")]
+    ("mean", "state"), [(1.0, "good"), (0.5, "good"), (0.499, "part"), (0.2, "part"), (0.199, "bad"), (-1.0, "bad")]
 )
-def test_words_for_values(held: float, state: str) -> None:
-    assert clip_state(replace(ORDERED, held=held, space=held, time=held, claims=held, text=1.0)) == state
+def test_words_for_values(mean: float, state: str) -> None:
+    axes = dict.fromkeys(("faithfulness_space", "faithfulness_time", "cue_claims"), mean)
+    assert clip_state(replace(with_axes(ORDERED, **axes), label_free_mean=mean)) == state
 
 
-@pytest.mark.parametrize("weak", ["space", "time", "claims", "text"])
+@pytest.mark.parametrize("weak", NUMBERS.axes)
 def test_an_explanation_holds_up_only_where_all_that_was_tested_does(weak: str) -> None:
-    strong = replace(ORDERED, held=0.9, space=0.9, time=0.9, claims=0.9, text=0.9)
+    strong = replace(with_axes(ORDERED, **dict.fromkeys(NUMBERS.axes, 0.9)), label_free_mean=0.9)
     assert clip_state(strong) == "good"
     assert clip_state(replace(strong, units=NUMBERS.units)) == "part"  # another second does more
-    assert clip_state(replace(strong, **{weak: 0.49})) == "part"  # type: ignore[arg-type]
-    if weak in NUMBERS.units:
-        kinds = {kind: units for kind, units in ORDERED.units.items() if kind != weak}
-        assert clip_state(replace(strong, units=kinds, **{weak: 0.0})) == "good"  # type: ignore[arg-type]
+    assert clip_state(with_axes(strong, **{weak: 0.49})) == "part"
+    if weak.startswith("faithfulness"):
+        kinds = {kind: units for kind, units in ORDERED.units.items() if not weak.endswith(kind)}
+        assert clip_state(replace(with_axes(strong, **{weak: 0.0}), units=kinds)) == "good"
 
 
 def test_what_was_not_given_or_not_asked_is_said() -> None:
-    nothing = replace(NUMBERS, units={}, edited={}, claimed={}, text=0.0)
+    nothing = replace(with_axes(NUMBERS, text=0.0), units={}, edited={}, claimed={})
     assert clip_state(nothing) == "none"
-    words = [reason.words for reason in reasons(nothing, NO_EXPLANATION, (), WIDE)]
-    assert words[0].startswith("No map given")
-    assert words[1].startswith("No timeline given")
-    assert words[2].startswith("No testable claim about Age")
-    assert words[3].startswith("Not valid")
-    assert "Contradicts" in reasons(nothing, MAPS, (), WIDE)[3].words
+    beginnings = ("No map given", "No timeline given", "No testable claim about Age", "Not valid")
+    for (_, _, words), begins in zip(reasons(nothing, Explanation(), (), WIDE), beginnings, strict=True):
+        assert words.startswith(begins)
+    assert "Contradicts" in reasons(nothing, MAPS, (), WIDE)[3][2]
 
 
 def test_the_drawings_show_what_was_hidden() -> None:
-    drawn = there(place(MAPS, NUMBERS))
-    assert (drawn.rows, drawn.columns) == (3, 4)
-    assert (drawn.top, drawn.bottom) == ("M2 2h2v1h-2z", "M0 0h2v1h-2z")
-    assert drawn.label == (
-        "Marked most: 2 of 12 cells, mostly lower right; marked least: 2 of 12 cells, mostly upper left."
-    )
-    assert drawn.effects == (
-        ("top", "marked most, lower right", "0.080", 100.0),
-        ("", "things", "0.050", 62.5),
-        ("bottom", "marked least, upper left", "0.001", 1.2),
-    )
+    assert place(MAPS, NUMBERS) == {
+        "rows": 3,
+        "columns": 4,
+        "top": "M2 2h2v1h-2z",
+        "bottom": "M0 0h2v1h-2z",
+        "label": "Marked most: 2 of 12 cells, mostly lower right; marked least: 2 of 12 cells, mostly upper left.",
+        "effects": (
+            ("top", "marked most, lower right", "0.080", 100.0),
+            ("", "things", "0.050", 62.5),
+            ("bottom", "marked least, upper left", "0.001", 1.2),
+        ),
+    }
     line = there(timeline(MAPS, NUMBERS))
-    assert (line.columns, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
-    assert line.bars == "M1 100v-100h1v100zM2 100v-50h1v50z"
-    assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."
-    assert [words for _, words, *_ in line.effects] == [
-        "marked most, words, 1 to 2 s",
-        "span 3, 2 to 3 s",
-        "marked least, quiet, 0 to 1 s",
-    ]
-    assert [width for *_, width in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
-    assert place(NO_EXPLANATION, NUMBERS) is None
-    assert timeline(NO_EXPLANATION, NUMBERS) is None
+    assert line == {
+        "columns": 3,
+        "top": "M1 0h1v1h-1z",
+        "bottom": "M0 0h1v1h-1z",
+        "bars": "M1 100v-100h1v100zM2 100v-50h1v50z",
+        "ticks": line["ticks"],
+        "label": "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s.",
+        "effects": (  # of the largest change of the clip
+            ("top", "marked most, words, 1 to 2 s", "0.010", 12.5),
+            ("", "span 3, 2 to 3 s", "0.020", 25.0),
+            ("bottom", "marked least, quiet, 0 to 1 s", "0.040", 50.0),
+        ),
+    }
+    assert place(Explanation(), NUMBERS) is None
+    assert timeline(Explanation(), NUMBERS) is None
 
 
 def test_the_numbers_behind_the_drawings() -> None:
@@ -319,8 +316,7 @@ def test_a_fine_grid_is_outlined_exactly_and_a_scattered_one_left_out(tmp_path: 
 
     case.probes = probes
     for card in cards_of(explanations(scored_of(tmp_path, case))):
-        assert card.place is not None
-        assert (card.place.top, card.place.bottom) == ("M0 0h160v45h-160z", "")
+        assert (card["place"]["top"], card["place"]["bottom"]) == ("M0 0h160v45h-160z", "")
 
 
 @pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
@@ -335,9 +331,9 @@ def test_a_closed_phase_holds_no_clip_and_an_open_one_without_truth_no_label(
         assert not any(section[part] for part in ("tallies", "groups", "ranks", "rows"))
         assert "the report shows totals only" in report_page(scored)
     assert scored.evaluation.reasons is None
-    assert {truth for card in cards_of(section) for _, _, truth in card.values} <= {None}
+    assert {truth for card in cards_of(section) for _, _, truth in card["targets"]} <= {None}
     assert {row["truth"] for row in section["rows"]} <= {None}
-    assert {card.frame for card in cards_of(section)} <= {""}
+    assert {card["frame"] for card in cards_of(section)} <= {""}
 
 
 def test_where_truth_is_closed_the_section_does_not_hang_on_labels(tmp_path: Path) -> None:
@@ -352,7 +348,7 @@ def test_pictures_are_left_out_where_there_is_no_more_room(monkeypatch: pytest.M
     one = len(data_uri(jpeg()) or "")
     monkeypatch.setattr("score.report.explanations._BUDGET", 5 * one // 2)
     section = explanations(scored_of(tmp_path, make_case(clips=4, report={"clips": True, "truth": True, "gallery": 4})))
-    shown = [(bool(card.picture), card.no_picture) for card in cards_of(section)]
+    shown = [(bool(card["picture"]), card["no_picture"]) for card in cards_of(section)]
     assert shown == [(True, "")] * 2 + [(False, "Left out to keep this page small.")] * 2
 
 

@@ -195,7 +195,7 @@ def test_the_page_of_a_run_without_scores_says_where_and_how_to_fix_it(score: Sc
 
 
 @pytest.mark.parametrize(
-    ("broken", "band", "scored"), [("_page_of", "scored, without a report", True), ("_judged", "worst scores", False)]
+    ("broken", "band", "scored"), [("redact", "scored, without a report", True), ("_evaluate", "worst scores", False)]
 )
 def test_the_headline_says_what_became_of_the_scores(
     score: Score, monkeypatch: pytest.MonkeyPatch, broken: str, band: str, scored: bool

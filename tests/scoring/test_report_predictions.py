@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from score.read.landmarks import Landmark, Landmarks
 from score.report.drawings import MOST_DOTS, calibration, residuals, scatter
-from score.report.gate import ReportExtras
 from score.report.write import report_page
 from score.settings import Target
 from tests.scoring.canary import CAUSE, CONSTANT, SOURCES, canary_case, leaks, secrets
@@ -46,58 +45,58 @@ def case_with_groups(people: int = 20, **settings: Any) -> Case:  # noqa: ANN401
 def test_a_point_is_where_its_clip_is_whatever_the_range() -> None:
     truth, predicted = np.array([0.2, 0.9]), np.array([0.25, 0.4])
     plot = scatter(truth, predicted, UNIT)
-    assert plot.dots == ((25.0, 20.0), (40.0, 90.0))
-    assert scatter(100 * truth, 100 * predicted, PERCENT).dots == plot.dots
-    assert plot.said.startswith("2 clips; 50\N{NO-BREAK SPACE}% lie within a tenth")
+    assert plot["dots"] == [(25.0, 20.0), (40.0, 90.0)]
+    assert scatter(100 * truth, 100 * predicted, PERCENT)["dots"] == plot["dots"]
+    assert plot["summary"].startswith("2 clips; 50\N{NO-BREAK SPACE}% lie within a tenth")
 
 
 def test_many_clips_become_shades_that_hold_all_of_them() -> None:
     truth = np.random.default_rng(0).uniform(0, 1, MOST_DOTS + 1)
     plot = scatter(truth, np.full_like(truth, 0.999), UNIT)
-    assert plot.dots == ()
-    cells = [cell for _, held in plot.shades for cell in held]
+    assert plot["dots"] == []
+    cells = [cell for _, held in plot["shades"] for cell in held]
     assert len(cells) == len(set(cells))
-    assert {column for column, _ in cells} == {plot.cells - 1}
-    assert {row for _, row in cells} == set((truth * plot.cells).astype(int).tolist())
-    assert max(float(opacity) for opacity, _ in plot.shades) == 1
-    assert len(scatter(truth[:-1], truth[:-1], UNIT).dots) == MOST_DOTS
+    assert {column for column, _ in cells} == {plot["cells"] - 1}
+    assert {row for _, row in cells} == set((truth * plot["cells"]).astype(int).tolist())
+    assert max(float(opacity) for opacity, _ in plot["shades"]) == 1
+    assert len(scatter(truth[:-1], truth[:-1], UNIT)["dots"]) == MOST_DOTS
 
 
 def test_perfect_predictions_are_calibrated_and_halved_ones_are_not() -> None:
     truth = np.linspace(0.1, 0.9, 41)
     perfect = calibration(truth, truth, NO_WEIGHTS, 0.95)
-    assert sum(one.clips for one in perfect.bins) == 41
-    assert all((one.predicted, one.interval) == (one.truth, None) for one in perfect.bins)
-    assert "slope 1.00" in perfect.said
-    assert "slope 2.00" in calibration(truth, 0.25 + truth / 2, NO_WEIGHTS, 0.95).said
-    assert calibration(truth, np.full(41, 0.5), NO_WEIGHTS, 0.95).said == "all predictions are the same"
-    assert len(calibration(truth[:7], truth[:7], NO_WEIGHTS, 0.95).bins) == 1  # too few clips for two
+    assert sum(one["clips"] for one in perfect["bins"]) == 41
+    assert all((one["predicted"], one["interval"]) == (one["truth"], None) for one in perfect["bins"])
+    assert "slope 1.00" in perfect["summary"]
+    assert "slope 2.00" in calibration(truth, 0.25 + truth / 2, NO_WEIGHTS, 0.95)["summary"]
+    assert calibration(truth, np.full(41, 0.5), NO_WEIGHTS, 0.95)["summary"] == "all predictions are the same"
+    assert len(calibration(truth[:7], truth[:7], NO_WEIGHTS, 0.95)["bins"]) == 1  # too few clips for two
 
 
 def test_the_intervals_of_bins_are_those_of_a_plain_bootstrap() -> None:
     draw = np.random.default_rng(1)
     truth = draw.uniform(0, 1, 8)
     weights = draw.multinomial(8, [1 / 8] * 8, size=400).astype(float)
-    first = calibration(truth, np.arange(8) / 8, weights, 0.95).bins[0]
+    first = calibration(truth, np.arange(8) / 8, weights, 0.95)["bins"][0]
     means = [np.repeat(truth[:4], row[:4].astype(int)).mean() for row in weights if row[:4].any()]
-    assert first.interval == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=1e-4)
+    assert first["interval"] == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=1e-4)
 
 
 def test_residuals_are_counted_once_and_their_scale_reaches_over_the_largest() -> None:
     off = np.array([-0.21, 0.0, 0.0, 0.05, 0.1])
     plot = residuals(np.full(5, 0.5), 0.5 + off, UNIT)
-    assert sum(clips for _, _, clips, _ in plot.bars) == 5
-    assert max(height for *_, height in plot.bars) == 100
-    assert plot.end == pytest.approx(0.3)
-    assert plot.said == "mean −0.012, half within ±0.050"
+    assert sum(clips for _, _, clips, _ in plot["bars"]) == 5
+    assert max(height for *_, height in plot["bars"]) == 100
+    assert plot["end"] == pytest.approx(0.3)
+    assert plot["summary"] == "mean −0.012, half within ±0.050"
     exact = residuals(np.full(3, 0.5), np.full(3, 0.5), UNIT)
-    assert [bar[2:] for bar in exact.bars] == [(3, 100.0)]
+    assert [bar[2:] for bar in exact["bars"]] == [(3, 100.0)]
 
 
 def test_an_open_page_has_plots_landmarks_and_groups_and_escapes_what_the_organiser_wrote(tmp_path: Path) -> None:
     case = case_with_groups(report=OPEN, selection_threshold=0.5)
     case.groups = case.groups.replace(",late,", ",late<i>,")
-    text = report_page(scored_of(tmp_path, case, ReportExtras(landmarks=LANDMARKS)))
+    text = report_page(scored_of(tmp_path, case, landmarks=LANDMARKS))
     assert "late&lt;i&gt;" in text
     assert "<i>" not in text
     page = Page(text)
@@ -137,7 +136,7 @@ def test_without_any_prediction_nothing_is_drawn(tmp_path: Path) -> None:
 def test_a_closed_phase_draws_nothing_and_says_one_rough_line_of_an_attribute(
     tmp_path: Path, report: dict[str, Any]
 ) -> None:
-    page = page_of(tmp_path, case_with_groups(report=report), ReportExtras(landmarks=LANDMARKS))
+    page = page_of(tmp_path, case_with_groups(report=report), landmarks=LANDMARKS)
     assert not {"gaps", "targets"} & page.tables.keys()
     assert "Shown only if every group has 30 people or more" in page.text
     assert "Groups of people" not in page.text

@@ -15,9 +15,9 @@ from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
 from score.axes.table import credited_skill
 from score.columns import columns
-from score.error_analysis import TITLES
+from score.diagnostics import TITLES
 from score.errors import ScoringError
-from score.evaluate import ClipScores, RunNumbers, clip_scores, column_values
+from score.evaluate import ClipScores, clip_scores, column_values
 from score.evaluate import held_up as of_clips
 from score.metrics import percentile_interval, resample_weights
 from score.pipeline import prepare
@@ -137,7 +137,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Arra
 def _entry(name: str, scores: ClipScores, said: Explained, weights: Array) -> Entry:
     ones = np.ones((1, len(scores.clip_ids)))
     moments, axes = scores.moments.weighted(ones), scores.axes.weighted(ones)
-    measured = scores.measured((moments, axes), RunNumbers(said.jury, said.failed, said.duration_s))
+    measured = scores.measured((moments, axes), said.jury, said.failed, said.duration_s)
     return Entry(
         name=name,
         scores=scores,

@@ -25,14 +25,12 @@ from bundle_tools.challenge.compare.field import (
 from score import __version__
 from score.axes.effects import evaluated_targets
 from score.columns import Column, columns, spread_decimals, total_column
-from score.diagnostics import LARGE
-from score.error_analysis import GROUNDED, TITLES
+from score.diagnostics import GROUNDED, LARGE, TITLES
 from score.evaluate import Estimate
 from score.metrics import percentile_interval
 from score.report.first_screen import Mark, ScoreRow
-from score.report.gate import MOST_DECIMALS
-from score.report.numbers import NO_BREAK, NONE, counted, interval, number, percent, plural, position
-from score.report.write import render
+from score.report.page import NO_BREAK, NONE, counted, interval, number, percent, plural, position, render
+from score.run import MOST_DECIMALS
 from score.settings import AXES
 from score.visible import one_line, visible
 

@@ -97,7 +97,7 @@ def notes(panel: Panel) -> list[str]:
 
 def lines(result: Result, panel: Panel) -> list[str]:
     """Return the result for a terminal."""
-    from score.report.numbers import number  # noqa: PLC0415 - the result page has loaded a scoring program
+    from score.report.page import number  # noqa: PLC0415 - the result page has loaded a scoring program
 
     text = [f"{'place':>5}  {'value':>5}  {'interval':>12}  {'band':>4}  team"]
     for one in result.placed:

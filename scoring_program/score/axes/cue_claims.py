@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.axis import Account, Axis, Share, Shortfall, share_of
 from score.axes.effects import Effects
 from score.order import ratio
 
@@ -41,3 +42,47 @@ def claim_sums(claims: Array, effects: Effects, target: NDArray[np.int64]) -> Ar
     heaviest = float(seen.max()) if seen.size else 1.0
     whole = np.where(effects.edit_failed, heaviest, whole)
     return np.stack([np.where(effects.edit_failed, -heaviest, value * weight), whole], axis=1)
+
+
+def _wrong_sign(account: Account) -> Share:
+    other_way = np.sign(account.claimed) != np.sign(np.nan_to_num(account.axes.effects.edited))
+    return share_of(account.moved & other_way, account.tested & (account.claimed != 0))
+
+
+NO_CLAIMS = Shortfall(
+    "no_claims",
+    "Claim which cues moved the prediction for every clip.",
+    "of the clips have no claim.",
+    lambda account: share_of(~(account.axes.readings.claims != 0).any(axis=(1, 2)), account.predicted),
+)
+CUE_CLAIMS = Axis(
+    key="cue_claims",
+    title="Cue claims",
+    meaning="Whether the prediction moves as claimed when a cue is made neutral.",
+    shown="Cues",
+    value=lambda sums: np.clip(ratio(*sums.cue_claims.T), 0, 1),
+    of_clips=lambda sums: ratio(*sums.cue_claims.T),
+    shortfalls=(
+        NO_CLAIMS,
+        Shortfall(
+            "wrong_sign",
+            "Correct the sign of claims that say the opposite of what the model does.",
+            "of the tested claims have the wrong sign: without the cue, the prediction moved the other way.",
+            _wrong_sign,
+        ),
+        Shortfall(
+            "no_effect",
+            "Do not claim cues that the model does not use.",
+            "of the tested claims have no effect: without the cue, the prediction stayed the same.",
+            lambda account: share_of(~account.moved, account.tested & (account.claimed != 0)),
+        ),
+        Shortfall(
+            "silent",
+            "Name all cues that the model uses.",
+            "of the cues whose removal moved a prediction are not claimed.",
+            lambda account: share_of(account.claimed == 0, account.tested & account.moved),
+        ),
+    ),
+    otherwise="Make each claim's size proportional to the cue's effect on the prediction.",
+    needs_model=True,
+)

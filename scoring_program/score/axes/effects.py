@@ -86,8 +86,8 @@ def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: in
     chosen = []
     for clip_id in clip_ids:
         digest = hmac.digest(str(seed).encode(), clip_id.encode(), hashlib.sha256)
-        place = int.from_bytes(digest[1:9], "big")
-        chosen.append(others[place % len(others)] if others and digest[0] % 2 else main)
+        drawn = int.from_bytes(digest[1:9], "big")
+        chosen.append(others[drawn % len(others)] if others and digest[0] % 2 else main)
     return np.array(chosen, dtype=np.int64)
 
 
@@ -111,7 +111,7 @@ def measure_effects(
     failed, edit_failed, twin_asked = np.zeros((3, count), dtype=bool)
     edited = np.full((count, len(vocabulary)), np.nan)
     twins: list[Explanation | None] = [None] * count
-    place = {cue: number for number, cue in enumerate(vocabulary)}
+    column_of = {cue: number for number, cue in enumerate(vocabulary)}
     asked = answered = 0
     for clip, recorded in enumerate(calls):
         unconfirmed = {call.name for call in recorded if call.again and call.prediction is None}
@@ -122,21 +122,21 @@ def measure_effects(
         # Failing must not pay: a model could crash on the copies that would contradict its explanation, or when it is
         # asked again and no longer knows its first answer.
         failed[clip] = edit_failed[clip] = original_failed(recorded)
-        found: list[Unit] = []
+        clip_units: list[Unit] = []
         for call in clip_calls:
             change = np.full(len(low), np.nan)
             if base is not None and call.prediction is not None:
                 change = (np.array(base) - call.prediction) / span
             fails = call.prediction is None or call.name in unconfirmed
             if call.kind == "unit":
-                found.append(Unit(call.unit, call.parts, call.cells, call.seconds, float(shares @ np.abs(change))))
+                clip_units.append(Unit(call.unit, call.parts, call.cells, call.seconds, float(shares @ np.abs(change))))
                 failed[clip] |= fails
-            elif call.kind == "cue" and call.cue in place:
-                edited[clip, place[call.cue]] = change[target[clip]]
+            elif call.kind == "cue" and call.cue in column_of:
+                edited[clip, column_of[call.cue]] = change[target[clip]]
                 edit_failed[clip] |= fails
             elif call.kind == "twin":
                 twins[clip], twin_asked[clip] = call.twin, True
-        units.append(tuple(found))
+        units.append(tuple(clip_units))
     repeated = repeated_difference(calls, span)
     smallest = resolution(repeated, len(low))
     return Effects(

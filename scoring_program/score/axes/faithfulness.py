@@ -1,13 +1,18 @@
 """Faithfulness in space and time: exchanging what an explanation marks most should change the predictions most."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.axis import Account, Axis, Share, Shortfall, share_of
 from score.axes.effects import Effects, Unit
-from score.order import Region, order_sums
+from score.order import Region, agreement, clip_skill, order_skill, order_sums, yardstick
 from score.read.answers import Explanation
+
+if TYPE_CHECKING:
+    from score.axes.table import AxisSums
 
 Array = NDArray[np.float64]
 KINDS = ("space", "time")
@@ -30,8 +35,8 @@ def marks(explanation: Explanation, kind: str, units: Sequence[Unit]) -> Array |
 def regions(explanation: Explanation, effects: Effects, clip: int, kind: str) -> list[Region]:
     """Return the measured units of a clip with their marks, which are 0 without a map or timeline."""
     units = effects.of(clip, kind)
-    found = marks(explanation, kind, units)
-    weights = np.zeros(len(units)) if found is None else found
+    marked = marks(explanation, kind, units)
+    weights = np.zeros(len(units)) if marked is None else marked
     pairs = zip(units, weights.tolist(), strict=True)
     return [Region(unit.kind, unit.effect, weight, unit.still) for unit, weight in pairs if not np.isnan(unit.effect)]
 
@@ -40,3 +45,64 @@ def faithfulness(explanations: Sequence[Explanation], effects: Effects, kind: st
     """Return the addends of `order_skill` for the maps (``space``) or timelines (``time``) of n clips."""
     clips = [regions(explanation, effects, clip, kind) for clip, explanation in enumerate(explanations)]
     return order_sums(clips, np.full(len(clips), effects.joint_epsilon), effects.failed, due=True)
+
+
+def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
+    """Make the axis of maps (``space``) or timelines (``time``).
+
+    `what`: a map or timeline. `places`: what it marks.
+    """
+    key = f"faithfulness_{kind}"
+
+    def addends(sums: "AxisSums") -> Array:
+        rows: Array = getattr(sums, key)
+        return rows
+
+    def not_above(account: Account, *, one_order: bool) -> Share:
+        """Share of the tested clips whose agreement is at most chance, or that of one order for all clips."""
+        sums = addends(account.axes.table)
+        least = yardstick(sums.sum(axis=0, keepdims=True))[0] if one_order else 0.0
+        return share_of(agreement(sums) <= least, sums[:, 2] > 0)
+
+    return Axis(
+        key=key,
+        title=f"Faithfulness in {kind}",
+        meaning=f"Whether the {places} that the {what} marks most move the prediction most.",
+        shown=shown,
+        value=lambda sums: np.clip(order_skill(addends(sums)), 0, 1),
+        of_clips=lambda sums: clip_skill(addends(sums)),
+        shortfalls=(
+            NO_MAP if kind == "space" else NO_TIMELINE,
+            Shortfall(
+                f"{kind}_reversed",
+                f"Point your {what} at the {places} that drive the prediction.",
+                f"of the {what}s are at or below chance: the {places} they mark moved the prediction no more than "
+                "the rest.",
+                lambda account: not_above(account, one_order=False),
+            ),
+            Shortfall(
+                f"{kind}_usual",
+                f"Make each {what} specific to its clip.",
+                f"of the {what}s are no better than one order of the parts for all clips.",
+                lambda account: not_above(account, one_order=True),
+            ),
+        ),
+        otherwise=f"Sharpen the {what}: rank the few {places} that drive the prediction first.",
+        needs_model=True,
+    )
+
+
+NO_MAP = Shortfall(
+    "no_space",
+    "Return a map of where the model looked for every clip.",
+    "of the clips have no valid map.",
+    lambda account: share_of([explanation.space is None for explanation in account.explanations], account.predicted),
+)
+NO_TIMELINE = Shortfall(
+    "no_time",
+    "Return a timeline for every clip.",
+    "of the clips have no valid timeline.",
+    lambda account: share_of([explanation.time is None for explanation in account.explanations], account.predicted),
+)
+SPACE = _axis("space", "Place", "map", "places")
+TIME = _axis("time", "Time", "timeline", "seconds")

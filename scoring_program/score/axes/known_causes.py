@@ -1,13 +1,20 @@
 """Agreement with known causes: claims and maps against the causes of the label, on clips predicted well."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from score.order import Region, order_sums
+from score.axes.axis import Axis, mean_of_parts
+from score.axes.cue_claims import NO_CLAIMS
+from score.axes.faithfulness import NO_MAP, NO_TIMELINE
+from score.order import Region, clip_skill, order_skill, order_sums
 from score.read.answers import Explanation
 from score.read.known import ClipCauses
+
+if TYPE_CHECKING:
+    from score.axes.table import AxisSums
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -43,7 +50,7 @@ def cause_sums(
         space = explanation.space if explanation.space is not None and explanation.space.shape == grid else None
         clips["space"].append(_regions(sizes, cause.space, None if space is None else space.ravel()))
         clips["time"].append(_regions(sizes, cause.time, explanation.time))
-    return {part: order_sums(found, np.zeros(len(found))) for part, found in clips.items()}
+    return {part: order_sums(regions, np.zeros(len(regions))) for part, regions in clips.items()}
 
 
 def _regions(sizes: dict[str, float], masks: dict[str, Mask], weights: Array | None) -> list[Region]:
@@ -53,11 +60,44 @@ def _regions(sizes: dict[str, float], masks: dict[str, Mask], weights: Array | N
     fitted = np.zeros(length)  # missing seconds of a timeline weigh 0, extra ones are cut
     if weights is not None:
         fitted[: len(weights)] = weights[:length]
-    found = []
+    regions = []
     for cue, mask in masks.items():
         joined[: len(mask)] |= mask
         if mask.any():
-            found.append(Region(cue, sizes[cue], float(fitted[: len(mask)][mask].mean())))
+            regions.append(Region(cue, sizes[cue], float(fitted[: len(mask)][mask].mean())))
     if not joined.all():
-        found.append(Region(REST, 0.0, float(fitted[~joined].mean()), still=True))
-    return found
+        regions.append(Region(REST, 0.0, float(fitted[~joined].mean()), still=True))
+    return regions
+
+
+def _parts(sums: "AxisSums") -> list[Array]:
+    return [getattr(sums, f"cause_{part}") for part in PARTS]
+
+
+def _value(sums: "AxisSums") -> Array:
+    """Agreement on well-predicted clips, times their share, so that the rule must be learnt first."""
+    parts = _parts(sums)
+    values = np.stack([order_skill(part) for part in parts], axis=1)
+    defined = np.stack([part[:, 1] > 0 for part in parts], axis=1)
+    return sums.predicted_well[:, 0] / sums.clips[:, 0] * mean_of_parts(values, defined, PART_WEIGHTS)
+
+
+def _of_clips(sums: "AxisSums") -> Array:
+    parts = _parts(sums)
+    shares = PART_WEIGHTS * np.stack([part[:, 1] > 0 for part in parts], axis=1)
+    whole = shares.sum(axis=1)
+    values = np.stack([clip_skill(part) for part in parts], axis=1)
+    return np.where(whole > 0, (shares * values).sum(axis=1) / np.where(whole > 0, whole, 1.0), np.nan)
+
+
+KNOWN_CAUSES = Axis(
+    key="known_causes",
+    title="Known causes",
+    meaning="Whether the explanation names what really caused the label, on clips predicted well.",
+    shown="Causes",
+    value=_value,
+    of_clips=_of_clips,
+    shortfalls=(NO_CLAIMS, NO_MAP, NO_TIMELINE),
+    otherwise="Point to what actually causes the labels: claims and maps often name other cues.",
+    of_causes=True,
+)

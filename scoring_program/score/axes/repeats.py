@@ -49,17 +49,21 @@ def repeatability(outcomes: Outcomes, effects: Effects, settings: Settings) -> R
         units = [effects.of(clip, kind) for clip in asked]
         pairs = zip(first, again, units, strict=True)
         orders[kind] = _mean(
-            [_order(marks(one, kind, found), marks(other, kind, found)) for one, other, found in pairs]
+            [
+                _order(marks(before, kind, clip_units), marks(after, kind, clip_units))
+                for before, after, clip_units in pairs
+            ]
         )
     claims = [read_claims(explanations, settings).claims.reshape(len(asked), -1) for explanations in (first, again)]
     vocabulary = vocabulary_of(settings)
-    said = [
-        [claim_set(one.text, vocabulary) if one.text_ok else frozenset() for one in each] for each in (first, again)
+    claim_sets = [
+        [claim_set(before.text, vocabulary) if before.text_ok else frozenset() for before in each]
+        for each in (first, again)
     ]
     return Repeatability(
         **orders,
         claims=_mean([_cosine(*both) for both in zip(*claims, strict=True)]),
-        text=_mean([1 - distance(one, other) if one else 1.0 for one, other in zip(*said, strict=True)]),
+        text=_mean([1 - distance(before, after) if before else 1.0 for before, after in zip(*claim_sets, strict=True)]),
         clips=len(asked),
     )
 
@@ -78,8 +82,8 @@ def _order(first: Array | None, again: Array | None) -> float:
     if again is None:
         return 0.0
     signs = [
-        (np.sign(first[one] - first[other]), np.sign(again[one] - again[other]))
-        for one, other in combinations(range(len(first)), 2)
+        (np.sign(first[left] - first[right]), np.sign(again[left] - again[right]))
+        for left, right in combinations(range(len(first)), 2)
     ]
     ordered = [(mine, theirs) for mine, theirs in signs if mine]
     return float(np.mean([mine * theirs for mine, theirs in ordered])) if ordered else 1.0

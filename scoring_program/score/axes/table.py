@@ -6,15 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.axis import mean_of_parts
 from score.axes.cue_claims import claim_sums
 from score.axes.effects import Effects, evaluated_targets, importance, measure_effects
 from score.axes.faithfulness import KINDS, faithfulness
-from score.axes.known_causes import PART_WEIGHTS, PARTS, cause_sums
+from score.axes.known_causes import PARTS, cause_sums
 from score.axes.plausibility import clip_plausibility
+from score.axes.registry import REGISTRY
 from score.axes.repeats import Repeatability, counted, repeatability
-from score.axes.text import TextNumbers, clip_text, specificity
+from score.axes.text import TextNumbers, clip_text
 from score.metrics import Sums
-from score.order import order_skill, ratio
+from score.order import ratio
 from score.read.known import Causes
 from score.read.outcomes import Outcomes
 from score.settings import AXES, ExplanationScore, Settings
@@ -30,6 +32,10 @@ def power_mean(axes: Mapping[str, Array], score: ExplanationScore, left_out: fro
 
     `axes`: each axis by name, in [0, 1]. `left_out`: axes that do not apply to the phase. Returns a value in [0, 1], in
     the shape of an axis.
+
+    >>> axes = dict.fromkeys(AXES, np.array(0.49)) | {"cue_claims": np.array(0.0)}
+    >>> power_mean(axes, ExplanationScore(), frozenset()).round(3)
+    np.float64(0.194)
     """
     applied = [name for name in AXES if name not in left_out]
     whole = sum(getattr(score.weights, name) for name in applied)
@@ -45,22 +51,14 @@ def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
     `reference`: (b, k) errors that earn a skill factor of 1.
     Returns (b,) in [0, 1]. If the baseline is as good as the reference, a target counts 1 or 0: reference reached or
     not.
+
+    >>> credited_skill(np.array([[0.1]]), np.array([[0.2]]), np.array([[0.05]])).round(2)
+    array([0.67])
     """
     room = baseline - reference
     usable = room > 1e-12
     share = np.clip((baseline - error) / np.where(usable, room, 1.0), 0, 1)
     return np.asarray(np.where(usable, share, error <= reference).mean(axis=1))
-
-
-def explanation_total(coverage: Array, skill: Array, mean: Array) -> Array:
-    """Combine: ``100 * coverage * skill * mean of the axes``.
-
-    Skill is a factor because explaining a worthless prediction is worth nothing.
-    """
-    return np.asarray(100 * coverage * skill * mean)
-
-
-_NEEDS_CAUSES = frozenset({"known_causes"})
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
     well = error[np.arange(len(error)), target] < settings.explanation_score.gate
     causes = cause_agreement(outcomes, readings.claims, target, settings)
-    told = clip_text(outcomes.explanations, readings, prediction, (effects.twins, effects.twin_asked), settings)
+    texts = clip_text(outcomes.explanations, readings, prediction, (effects.twins, effects.twin_asked), settings)
     plausible, pointed = np.zeros((len(error), 2)), np.zeros((len(error), 2))
     if outcomes.known.observations is not None:
         plausible, pointed = clip_plausibility(outcomes.clip_ids, outcomes.explanations, outcomes.known.observations)
@@ -158,18 +156,18 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
         cue_claims=counted(claim_sums(readings.claims, effects, target), repeats.claims),
         predicted_well=_column(well),
         **{f"cause_{part}": counted(causes[part], share[part]) * well[:, None] for part in PARTS},
-        text=_column(told.good) * repeats.text,
-        between=_column(np.nan_to_num(told.between)),
-        between_defined=_column(~np.isnan(told.between)),
-        within=_column(np.nan_to_num(told.within)),
-        within_defined=_column(~np.isnan(told.within)),
+        text=_column(texts.good) * repeats.text,
+        between=_column(np.nan_to_num(texts.between)),
+        between_defined=_column(~np.isnan(texts.between)),
+        within=_column(np.nan_to_num(texts.within)),
+        within_defined=_column(~np.isnan(texts.within)),
         plausible=plausible,
         plausible_defined=pointed,
         error=error,
         baseline_error=np.abs(truth - constant),
         reference_error=np.broadcast_to(reference, truth.shape),
     )
-    return ClipAxes(table, readings, effects, told, repeats, target, importance(len(settings.targets), main))
+    return ClipAxes(table, readings, effects, texts, repeats, target, importance(len(settings.targets), main))
 
 
 def _column(values: object) -> Array:
@@ -205,36 +203,16 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
     `causes`: whether the phase has known causes; without them their axis is left out of the total's mean. Returns (b,)
     values by column: each axis in [0, 1], and the total ``explanation`` in [0, 100].
     """
-    clips = sums.clips[:, 0]
-    axes = {
-        name: np.clip(order_skill(getattr(sums, name)), 0, 1) for name in ("faithfulness_space", "faithfulness_time")
-    }
-    axes["cue_claims"] = np.clip(ratio(*np.split(sums.cue_claims, 2, axis=1))[:, 0], 0, 1)
-    between = ratio(sums.between, sums.between_defined)[:, 0]
-    within = np.where(sums.within_defined[:, 0] > 0, ratio(sums.within, sums.within_defined)[:, 0], 1.0)
-    axes["text"] = sums.text[:, 0] / clips * specificity(between, within)
-    axes["known_causes"] = _known_causes(sums)
-    coverage = sums.covered[:, 0] / clips
+    axes = {key: axis.value(sums) for key, axis in REGISTRY.items()}
+    left_out = frozenset() if causes else frozenset(key for key, axis in REGISTRY.items() if axis.of_causes)
+    coverage = sums.covered[:, 0] / sums.clips[:, 0]
     skill = credited_skill(sums.error, sums.baseline_error, sums.reference_error)
-    mean = power_mean(axes, settings.explanation_score, frozenset() if causes else _NEEDS_CAUSES)
+    mean = power_mean(axes, settings.explanation_score, left_out)
     pointed = sums.plausible_defined
-    plausible = _of_defined(ratio(sums.plausible, pointed), pointed > 0, np.array([0.5, 0.5]))
+    plausible = mean_of_parts(ratio(sums.plausible, pointed), pointed > 0, np.array([0.5, 0.5]))
     return axes | {
-        "explanation": np.clip(explanation_total(coverage, skill, mean), 0, 100),
+        # Skill is a factor because explaining a worthless prediction is worth nothing.
+        "explanation": np.clip(100 * coverage * skill * mean, 0, 100),
         "coverage": coverage,
         "plausibility": plausible,
     }
-
-
-def _known_causes(sums: AxisSums) -> Array:
-    """Agreement on well-predicted clips, times their share, so that the rule must be learnt first."""
-    share = sums.predicted_well[:, 0] / sums.clips[:, 0]
-    parts = [getattr(sums, f"cause_{part}") for part in PARTS]
-    values = np.stack([order_skill(part) for part in parts], axis=1)
-    return share * _of_defined(values, np.stack([part[:, 1] > 0 for part in parts], axis=1), PART_WEIGHTS)
-
-
-def _of_defined(values: Array, defined: NDArray[np.bool_], weights: Array) -> Array:
-    """Weighted mean of the parts, each at least 0 (chance); parts that no clip has are left out."""
-    used = weights * defined
-    return ratio((used * np.clip(values, 0, 1)).sum(axis=1), used.sum(axis=1))

@@ -2,14 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.axis import Axis, Shortfall, known_mean, share_of
+from score.order import ratio
 from score.read.answers import Explanation
 from score.settings import Settings
 from score.text import consistent, text_validity
 from score.text.reading import Readings, Triple, claim_set, vocabulary_of
+
+if TYPE_CHECKING:
+    from score.axes.table import AxisSums
 
 Array = NDArray[np.float64]
 MOST_OTHERS = 50
@@ -56,7 +62,7 @@ def clip_text(
         if asked:  # no explanation of the twin counts as a completely different one
             within[clip] = 1.0
             if twin is not None and twin.text_ok and explanation.text_ok:
-                within[clip] = distance(readings.said[clip], claim_set(twin.text, vocabulary))
+                within[clip] = distance(readings.stated[clip], claim_set(twin.text, vocabulary))
     return TextNumbers(
         valid, fits, fits * readings.agreement, _between(explanations, readings, settings.bootstrap.seed), within
     )
@@ -73,11 +79,11 @@ def _between(explanations: Sequence[Explanation], readings: Readings, seed: int)
     speak = [clip for clip, explanation in enumerate(explanations) if explanation.text_ok]
     if len(speak) < 2:
         return result
-    drawn = [speak[place] for place in np.random.default_rng(seed).permutation(len(speak))]
+    drawn = [speak[index] for index in np.random.default_rng(seed).permutation(len(speak))]
     steps = range(1, min(len(drawn) - 1, MOST_OTHERS) + 1)
-    for place, clip in enumerate(drawn):
-        others = (drawn[(place + step) % len(drawn)] for step in steps)
-        result[clip] = np.mean([distance(readings.said[clip], readings.said[other]) for other in others])
+    for index, clip in enumerate(drawn):
+        others = (drawn[(index + step) % len(drawn)] for step in steps)
+        result[clip] = np.mean([distance(readings.stated[clip], readings.stated[other]) for other in others])
     return result
 
 
@@ -85,7 +91,60 @@ def specificity(between: Array, within: Array) -> Array:
     """Combine mean distances: ``max(0, 1 - within / between) * min(1, between / 0.5)``; 0 if between is 0.
 
     Claims that are the same for all clips have distance 0 between clips; random claims differ as much within a clip.
+
+    >>> specificity(np.array([0.8, 0.2, 0.0]), np.array([0.2, 0.0, 0.0]))
+    array([0.75, 0.4 , 0.  ])
     """
     apart = between > 0
-    ratio = np.where(apart, within / np.where(apart, between, 1.0), 1.0)
-    return np.asarray(np.maximum(0, 1 - ratio) * np.minimum(1, between / 0.5))
+    unstable = np.where(apart, within / np.where(apart, between, 1.0), 1.0)
+    return np.asarray(np.maximum(0, 1 - unstable) * np.minimum(1, between / 0.5))
+
+
+def _value(sums: "AxisSums") -> Array:
+    between = ratio(sums.between, sums.between_defined)[:, 0]
+    within = np.where(sums.within_defined[:, 0] > 0, ratio(sums.within, sums.within_defined)[:, 0], 1.0)
+    return np.asarray(sums.text[:, 0] / sums.clips[:, 0] * specificity(between, within))
+
+
+TEXT = Axis(
+    key="text",
+    title="Text",
+    meaning="Whether the text is valid, agrees with the model's own numbers, and is about this clip.",
+    shown="Text",
+    value=_value,
+    of_clips=lambda sums: sums.text[:, 0],
+    shortfalls=(
+        Shortfall(
+            "invalid_text",
+            "Write plain sentences that pass the published text checks.",
+            "of the texts are not valid.",
+            lambda account: share_of(~account.axes.text.valid, account.predicted),
+        ),
+        Shortfall(
+            "contradicting",
+            "State in every text how high the prediction is, and state it correctly.",
+            "of the texts state no level, or one that differs from the prediction.",
+            lambda account: share_of(~account.axes.text.consistent, account.axes.text.valid & account.predicted),
+        ),
+        Shortfall(
+            "disagreeing",
+            "Name the largest cues of the evidence in the text.",
+            "of the texts name cues other than the largest of the evidence.",
+            lambda account: share_of(account.axes.readings.agreement < 1, account.axes.text.valid & account.predicted),
+        ),
+        Shortfall(
+            "unstable",
+            "Keep the text stable when the clip barely changes.",
+            "of the claims change when a clip is shifted by a pixel or two.",
+            lambda account: known_mean(account.axes.text.within),
+        ),
+        Shortfall(
+            "between",
+            "Write about this clip: claims that fit every clip score nothing.",
+            "of the claims are the same for other clips.",
+            lambda account: known_mean(account.axes.text.between),
+            complement=True,
+        ),
+    ),
+    otherwise="Name the largest claims, and only those, in every text.",
+)

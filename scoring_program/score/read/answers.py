@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.read.tables import finite_number, mapping, short_text, whole_number
-from score.settings import Settings, TextLimits
+from score.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -42,31 +42,24 @@ class Explanation:
     """Cue claims; either empty, or at least one contribution is not 0."""
 
 
-NO_EXPLANATION = Explanation()
-
-
 def parse_explanation(record: dict[str, Any], settings: Settings, images: frozenset[str]) -> Explanation:
     """Parse the valid parts of one record; invalid parts count as missing.
 
     `record`: one object of ``explanations.jsonl``.
     """
-    evidence = mapping(record.get("evidence"))
-    text = record.get("text")
-    image = record.get("image")
+    evidence, limits = mapping(record.get("evidence")), settings.text
+    text, image = record.get("text"), record.get("image")
+    text = text if isinstance(text, str) else ""
     time, bin_s = _time(mapping(evidence.get("time")))
     return Explanation(
-        text=text if isinstance(text, str) else "",
-        text_ok=isinstance(text, str) and _text_ok(text, settings.text),
+        text=text,
+        text_ok=limits.minimum_chars <= len(text.strip()) and len(text) <= limits.maximum_chars,
         image=image if isinstance(image, str) and image in images else None,
         space=_space(mapping(evidence.get("space"))),
         time=time,
         bin_s=bin_s,
         claims=_claims(evidence.get("cues"), settings),
     )
-
-
-def _text_ok(text: str, limits: TextLimits) -> bool:
-    return limits.minimum_chars <= len(text.strip()) and len(text) <= limits.maximum_chars
 
 
 def _weights(values: object) -> NDArray[np.float64] | None:
@@ -171,7 +164,7 @@ def parse_call(record: dict[str, Any], explanation: Explanation | None, settings
     have a place outside its map. Raises BadCallError with the mistake.
     """
     kind, cue, unit, again = record.get("kind"), record.get("cue"), record.get("unit"), record.get("again", False)
-    parts, said, answer = record.get("parts") or (), record.get("explanation"), record.get("prediction")
+    parts, explained, answer = record.get("parts") or (), record.get("explanation"), record.get("prediction")
     cells, seconds = (_places(record.get(key)) for key in ("cells", "seconds"))
     prediction = None
     if kind not in KINDS:
@@ -195,6 +188,9 @@ def parse_call(record: dict[str, Any], explanation: Explanation | None, settings
         prediction = numbers_in_range([answer[name] for name in settings.names], settings)
         if prediction is None:
             raise BadCallError("a number that is missing, not finite or out of range")
+    twin = None
+    if kind == "twin" and isinstance(explained, dict):
+        twin = parse_explanation(explained, settings, frozenset())
     return ProbeCall(
         kind=kind,
         operator=short_text(record.get("operator"), _LONGEST_NAME),
@@ -204,7 +200,7 @@ def parse_call(record: dict[str, Any], explanation: Explanation | None, settings
         seconds=seconds,
         cue=short_text(cue, _LONGEST_NAME) if kind == "cue" else "",
         prediction=prediction,
-        twin=parse_explanation(said, settings, frozenset()) if kind == "twin" and isinstance(said, dict) else None,
+        twin=twin,
         again=again,
     )
 
@@ -214,15 +210,15 @@ def numbers_in_range(values: Sequence[object], settings: Settings) -> tuple[floa
     if len(values) != len(settings.targets):
         return None
     pairs = zip(values, settings.targets, strict=True)
-    found = [finite_number(value, target.minimum, target.maximum) for value, target in pairs]
-    return None if None in found else tuple(number for number in found if number is not None)
+    numbers = [finite_number(value, target.minimum, target.maximum) for value, target in pairs]
+    return None if None in numbers else tuple(number for number in numbers if number is not None)
 
 
-def _places(given: object) -> tuple[int, ...] | None:
-    if given is None:
+def _places(values: object) -> tuple[int, ...] | None:
+    if values is None:
         return ()
-    if not isinstance(given, list) or len(given) > _MOST_PLACES:
+    if not isinstance(values, list) or len(values) > _MOST_PLACES:
         return None
-    if any(whole_number(place, 0, _MOST_PLACES - 1) is None for place in given):
+    if any(whole_number(number, 0, _MOST_PLACES - 1) is None for number in values):
         return None
-    return tuple(given) if all(a < b for a, b in pairwise(given)) else None
+    return tuple(values) if all(a < b for a, b in pairwise(values)) else None

@@ -72,9 +72,6 @@ class Known:
     """Groups of the people in the clips, by attribute."""
 
 
-NOTHING_KNOWN = Known()
-
-
 def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
     """Read the files that the settings name, for the clips of the reference.
 
@@ -122,62 +119,62 @@ def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Caus
     for clip_id in clip_ids:
         if file.full:
             break
-        place = f"clip {clip_id}"
+        where = f"clip {clip_id}"
         if clip_id not in clips:
-            file.wrong(place, "nothing", "the causes of the clip", "causes_missing")
-        elif cause := _clip(clips[clip_id], place, rows * columns, settings, file):
+            file.wrong(where, "nothing", "the causes of the clip", "causes_missing")
+        elif cause := _clip(clips[clip_id], where, rows * columns, settings, file):
             read[clip_id] = cause
     file.finish("The known causes have mistakes.")
     return Causes(rows, columns, read)
 
 
-def _clip(record: object, place: str, cells: int, settings: Settings, file: FileReader) -> ClipCauses | None:
+def _clip(record: object, where: str, cells: int, settings: Settings, file: FileReader) -> ClipCauses | None:
     if not isinstance(record, dict) or not record.keys() <= _CLIP_KEYS:
-        file.wrong(place, "a different structure", "contributions, space and time")
+        file.wrong(where, "a different structure", "contributions, space and time")
         return None
     vocabulary = settings.explanation_score.vocabulary
     contributions = _contributions(record.get("contributions"), settings)
     if contributions is None:
         expected = "for every target a finite contribution of each causal cue of the vocabulary"
-        file.wrong(f"{place}, contributions", "missing or unknown keys", expected)
+        file.wrong(f"{where}, contributions", "missing or unknown keys", expected)
         return None
     space = _parts(record.get("space"), vocabulary, lambda value: _occupancy(value, cells))
     time = _parts(record.get("time"), vocabulary, _activity)
     if space is None:
         file.wrong(
-            f"{place}, space", "a different structure", f"per cue one hexadecimal number of {cells} bits per second"
+            f"{where}, space", "a different structure", f"per cue one hexadecimal number of {cells} bits per second"
         )
     if time is None:
-        file.wrong(f"{place}, time", "a different structure", "per cue 0 or 1 per second")
+        file.wrong(f"{where}, time", "a different structure", "per cue 0 or 1 per second")
     return ClipCauses(contributions, space or {}, time or {})
 
 
-def _contributions(given: object, settings: Settings) -> Array | None:
-    if not isinstance(given, dict) or given.keys() != set(settings.names):
+def _contributions(record: object, settings: Settings) -> Array | None:
+    if not isinstance(record, dict) or record.keys() != set(settings.names):
         return None
-    place = {cue: number for number, cue in enumerate(settings.explanation_score.vocabulary)}
-    result = np.zeros((len(settings.targets), len(place)))
+    column_of = {cue: number for number, cue in enumerate(settings.explanation_score.vocabulary)}
+    result = np.zeros((len(settings.targets), len(column_of)))
     for row, target in zip(result, settings.targets, strict=True):
-        cues = given[target.name]
-        if not isinstance(cues, dict) or not cues.keys() <= place.keys():
+        cues = record[target.name]
+        if not isinstance(cues, dict) or not cues.keys() <= column_of.keys():
             return None
         for cue, value in cues.items():
             number = finite_number(value)
             if number is None:
                 return None
-            row[place[cue]] = number / (target.maximum - target.minimum)
+            row[column_of[cue]] = number / (target.maximum - target.minimum)
     return result
 
 
-def _parts(given: object, vocabulary: Iterable[str], read: Callable[[object], Mask | None]) -> dict[str, Mask] | None:
+def _parts(record: object, vocabulary: Iterable[str], read: Callable[[object], Mask | None]) -> dict[str, Mask] | None:
     """Read one mask for each cue; None after any mistake."""
-    if given is None:
+    if record is None:
         return {}
-    if not isinstance(given, dict) or not given.keys() <= set(vocabulary):
+    if not isinstance(record, dict) or not record.keys() <= set(vocabulary):
         return None
-    masks = {cue: read(value) for cue, value in given.items()}
-    found = {cue: mask for cue, mask in masks.items() if mask is not None}
-    return found if len(found) == len(masks) else None
+    masks = {cue: read(value) for cue, value in record.items()}
+    read_masks = {cue: mask for cue, mask in masks.items() if mask is not None}
+    return read_masks if len(read_masks) == len(masks) else None
 
 
 def _occupancy(value: object, cells: int) -> Mask | None:
@@ -196,7 +193,7 @@ def _occupancy(value: object, cells: int) -> Mask | None:
 def _activity(value: object) -> Mask | None:
     if not isinstance(value, list) or not 1 <= len(value) <= _MOST_BINS:
         return None
-    if any(type(one) is not int or one not in (0, 1) for one in value):
+    if any(type(flag) is not int or flag not in (0, 1) for flag in value):
         return None
     return np.array(value, dtype=bool)
 
@@ -207,24 +204,24 @@ def read_observations(path: Path, clip_ids: Iterable[str]) -> dict[str, tuple[Ob
     Raises OrganiserError with every problem of the file at once.
     """
     file = FileReader(path.name, "observations_broken")
-    given = file.json(path, FORMAT_VERSION).get("clips")
-    clips = mapping(given)
-    if not isinstance(given, dict) and not file.problems:
+    record = file.json(path, FORMAT_VERSION).get("clips")
+    clips = mapping(record)
+    if not isinstance(record, dict) and not file.problems:
         file.wrong("clips", "no clips", "clip ids with lists of observations")
-    found = {clip_id: _points(clips[clip_id]) for clip_id in clip_ids if clip_id in clips}
+    points_of = {clip_id: _points(clips[clip_id]) for clip_id in clip_ids if clip_id in clips}
     expected = "a list of start_s < end_s and a box [left, top, right, bottom] in fractions, or null"
-    for clip_id, points in found.items():
+    for clip_id, points in points_of.items():
         if points is None and not file.full:
             file.wrong(f"clip {clip_id}", "a different structure", expected)
     file.finish("The observations have mistakes.")
-    return {clip_id: points or () for clip_id, points in found.items()}
+    return {clip_id: points or () for clip_id, points in points_of.items()}
 
 
-def _points(given: object) -> tuple[Observation, ...] | None:
-    if not isinstance(given, list) or len(given) > _MOST_POINTS:
+def _points(items: object) -> tuple[Observation, ...] | None:
+    if not isinstance(items, list) or len(items) > _MOST_POINTS:
         return None
     points = []
-    for item in given:
+    for item in items:
         if not isinstance(item, dict) or not item.keys() <= {"start_s", "end_s", "box"}:
             return None
         start, end = (finite_number(item.get(key), 0, _MOST_BINS) for key in ("start_s", "end_s"))
@@ -240,7 +237,7 @@ def _points(given: object) -> tuple[Observation, ...] | None:
 def _box(value: object) -> tuple[float, float, float, float] | None:
     if not isinstance(value, list) or len(value) != 4:
         return None
-    left, top, right, bottom = (finite_number(one, 0, 1) for one in value)
+    left, top, right, bottom = (finite_number(end, 0, 1) for end in value)
     if left is None or top is None or right is None or bottom is None or not (left < right and top < bottom):
         return None
     return left, top, right, bottom

@@ -66,9 +66,6 @@ class Landmarks:
         return replace(self, items=tuple(map(rough, self.of_kind("constant", "solution"))))
 
 
-NO_LANDMARKS = Landmarks()
-
-
 def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
     """Read the file that the settings name.
 
@@ -77,16 +74,18 @@ def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
     Raises OrganiserError with every problem of the file at once.
     """
     if settings.landmarks is None or not (folder / settings.landmarks).exists():
-        return NO_LANDMARKS
+        return Landmarks()
     file = FileReader(settings.landmarks, "landmarks_broken")
     root = file.json(folder / settings.landmarks, FORMAT_VERSION)
-    digest, given = root.get("data_sha256"), root.get("landmarks")
+    digest, entries = root.get("data_sha256"), root.get("landmarks")
     if root and not is_sha256(digest):
         file.wrong("data_sha256", "no hash", "64 hexadecimal digits")
     items = []
-    if isinstance(given, list) and len(given) <= MOST:
+    if isinstance(entries, list) and len(entries) <= MOST:
         items = [
-            item for number, one in enumerate(given, 1) if (item := _item(one, f"landmark {number}", settings, file))
+            item
+            for number, entry in enumerate(entries, 1)
+            if (item := _item(entry, f"landmark {number}", settings, file))
         ]
         if len({item.key for item in items}) != len(items):
             file.wrong("landmarks", "a duplicate key", "every key once")
@@ -96,44 +95,44 @@ def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
     return Landmarks(str(digest), tuple(items))
 
 
-def _item(given: object, place: str, settings: Settings, file: FileReader) -> Landmark | None:
-    if not isinstance(given, dict) or set(given) != _KEYS:
-        file.wrong(place, "a different structure", ", ".join(sorted(_KEYS)))
+def _item(entry: object, where: str, settings: Settings, file: FileReader) -> Landmark | None:
+    if not isinstance(entry, dict) or set(entry) != _KEYS:
+        file.wrong(where, "a different structure", ", ".join(sorted(_KEYS)))
         return None
     before = len(file.problems)
-    if not isinstance(given["key"], str) or not _KEY.fullmatch(given["key"]):
-        file.wrong(f"{place}, key", "an invalid name", "lower-case letters, digits and underscores, a letter first")
-    if given["kind"] not in KINDS:
-        file.wrong(f"{place}, kind", "an unknown kind", ", ".join(KINDS))
+    if not isinstance(entry["key"], str) or not _KEY.fullmatch(entry["key"]):
+        file.wrong(f"{where}, key", "an invalid name", "lower-case letters, digits and underscores, a letter first")
+    if entry["kind"] not in KINDS:
+        file.wrong(f"{where}, kind", "an unknown kind", ", ".join(KINDS))
     for key, longest in (("title", 40), ("meaning", 200)):
-        text = given[key]
+        text = entry[key]
         if not isinstance(text, str) or not 1 <= len(text) <= longest or not text.isprintable():
-            file.wrong(f"{place}, {key}", "an invalid text", f"1 to {longest} printable characters")
+            file.wrong(f"{where}, {key}", "an invalid text", f"1 to {longest} printable characters")
     bounds = {column.key: (column.minimum, column.maximum) for column in columns(settings)}
-    numbers = _numbers(given["columns"], bounds, f"{place}, columns", file)
-    targets = given["targets"]
+    numbers = _numbers(entry["columns"], bounds, f"{where}, columns", file)
+    targets = entry["targets"]
     if not isinstance(targets, dict) or not targets.keys() <= set(settings.names):
-        file.wrong(f"{place}, targets", "a different structure", "names of targets: " + ", ".join(settings.names))
+        file.wrong(f"{where}, targets", "a different structure", "names of targets: " + ", ".join(settings.names))
         return None
     metrics: Bounds = dict.fromkeys(METRICS, (-1e12, 1.0))
-    by_target = {name: _numbers(one, metrics, f"{place}, {name}", file) for name, one in targets.items()}
+    by_target = {name: _numbers(values, metrics, f"{where}, {name}", file) for name, values in targets.items()}
     if len(file.problems) > before:
         return None
-    return Landmark(given["key"], given["kind"], given["title"], given["meaning"], numbers, by_target)
+    return Landmark(entry["key"], entry["kind"], entry["title"], entry["meaning"], numbers, by_target)
 
 
-def _numbers(given: object, bounds: Bounds, place: str, file: FileReader) -> dict[str, float]:
+def _numbers(values: object, bounds: Bounds, where: str, file: FileReader) -> dict[str, float]:
     """Read finite numbers inside their bounds; unknown keys are problems."""
-    if not isinstance(given, dict) or not given.keys() <= bounds.keys():
-        file.wrong(place, "a different structure", "numbers by key: " + ", ".join(bounds))
+    if not isinstance(values, dict) or not values.keys() <= bounds.keys():
+        file.wrong(where, "a different structure", "numbers by key: " + ", ".join(bounds))
         return {}
     result = {}
-    for key, value in given.items():
+    for key, value in values.items():
         low, high = bounds[key]
         number = finite_number(value, low, math.inf if high is None else high)
         if number is None:
             expected = f"a number from {low:g}" + ("" if high is None else f" to {high:g}")
-            file.wrong(f"{place}, {key}", "an invalid value", expected)
+            file.wrong(f"{where}, {key}", "an invalid value", expected)
         else:
             result[key] = number
     return result
@@ -182,9 +181,6 @@ class KeyFrames:
         return data, frame.time_s
 
 
-NO_KEY_FRAMES = KeyFrames()
-
-
 def read_key_frames(folder: Path, name: str | None, clip_ids: Iterable[str]) -> KeyFrames:
     """Read the list of key frames.
 
@@ -192,7 +188,7 @@ def read_key_frames(folder: Path, name: str | None, clip_ids: Iterable[str]) -> 
     other clips are left out.
     """
     if name is None:
-        return NO_KEY_FRAMES
+        return KeyFrames()
     file = FileReader(name, "key_frames_broken")
     rows = file.table(folder / name)
     if not file.problems and (not rows or rows[0][1] != COLUMNS):

@@ -41,8 +41,8 @@ def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
     rest = {name: value for name, value in manifest.items() if name != "seal"}
     message = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     expected = hmac.new(key, message.encode("ascii"), hashlib.sha256).hexdigest()
-    found = manifest.get("seal")
-    return isinstance(found, str) and hmac.compare_digest(found.encode("utf-8", "replace"), expected.encode())
+    seal = manifest.get("seal")
+    return isinstance(seal, str) and hmac.compare_digest(seal.encode("utf-8", "replace"), expected.encode())
 
 
 _MOST_COUNTED = 10_000
@@ -72,13 +72,15 @@ class Planted:
         return (wrong("files_ignored", "the results folder", found, "only files written by ingestion"),)
 
 
-NONE_PLANTED = Planted()
-
-
 def find_planted(root: Path, own: Collection[str]) -> Planted:
     """Look for files below ``root`` that are not in ``own`` (paths relative to it), following no link."""
     names = list(islice((name for name in _files(root) if name not in own), _MOST_COUNTED))
-    names.sort(key=lambda name: (not _looks_like_results(name), name))
+
+    def innocent(name: str) -> bool:
+        last = name.rpartition("/")[2].lower()
+        return last not in _LIKE_RESULTS and not last.endswith(_LIKE_RESULTS_ENDINGS)
+
+    names.sort(key=lambda name: (innocent(name), name))
     return Planted(len(names), tuple(one_line(name, _LONGEST_NAME) for name in names[:_MOST_NAMED]))
 
 
@@ -91,7 +93,7 @@ def foreign_files(root: Path, own: Collection[str], recorded: Collection[str]) -
     `recorded`: one entry for each file of the submission: 16 digits of the SHA-256, a space, and the name without
     folders.
     """
-    names = {one.partition(" ")[2] for one in recorded}
+    names = {entry.partition(" ")[2] for entry in recorded}
     foreign = []
     for path in islice(_files(root), _MOST_COUNTED):
         name = path.rpartition("/")[2][:_LONGEST_RECORDED].encode("utf-8", "backslashreplace").decode()
@@ -107,11 +109,6 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
-def _looks_like_results(name: str) -> bool:
-    last = name.rsplit("/", 1)[-1].lower()
-    return last in _LIKE_RESULTS or last.endswith(_LIKE_RESULTS_ENDINGS)
-
-
 def _files(root: Path) -> Iterator[str]:
     """Yield everything but directories. It does not use `os.walk`, which recurses: a deep tree would end the run."""
     waiting = [""]
@@ -119,8 +116,8 @@ def _files(root: Path) -> Iterator[str]:
     while waiting:
         folder = waiting.pop()
         try:
-            with os.scandir(root / folder) as found:
-                entries = sorted(islice(found, _MOST_ENTRIES), key=lambda entry: entry.name)
+            with os.scandir(root / folder) as listing:
+                entries = sorted(islice(listing, _MOST_ENTRIES), key=lambda entry: entry.name)
         except OSError:  # the path is too deep, or has vanished
             continue
         for entry in entries:
@@ -163,7 +160,7 @@ class ResultsFolder:
     """SHA-256 of each listed file, by its path relative to the root."""
     sealed: bool
     """Whether the manifest has a valid seal; False without a key, because it cannot be checked."""
-    planted: Planted = NONE_PLANTED
+    planted: Planted
     """All other files; they are ignored."""
 
     def read(self, name: str) -> bytes:
@@ -193,9 +190,9 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
     entries = _manifest(root, key, problems)
     hashes: dict[str, str] = {}
     for name, entry in entries.items():
-        if found := _mismatch(root, name, entry):
+        if mismatch := _mismatch(root, name, entry):
             expected = "a regular file with the listed size and SHA-256"
-            problems.append(wrong("results_damaged", name[:140], found, expected))
+            problems.append(wrong("results_damaged", name[:140], mismatch, expected))
         else:
             hashes[name] = entry["sha256"]
     if problems:
@@ -233,7 +230,12 @@ def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[st
     if type(version) is not int or not isinstance(files, dict) or len(files) > _MOST_FILES:
         return damaged("a different format", "a format_version and a mapping of files")
     check_format(MANIFEST, version)
-    good = {name: entry for name, entry in files.items() if _SAFE_PATH.fullmatch(name) and _is_entry(entry)}
+    good = {
+        name: entry
+        for name, entry in files.items()
+        if _SAFE_PATH.fullmatch(name) and isinstance(entry, dict) and is_sha256(entry.get("sha256"))
+        if whole_number(entry.get("bytes"), 0, sys.maxsize) is not None
+    }
     for name in sorted(files.keys() - good.keys()):
         where = f"{MANIFEST}, {name[:140]}"
         problems.append(wrong("results_damaged", where, "an unsafe path or a broken entry", "bytes and sha256"))
@@ -250,12 +252,6 @@ def check_format(where: str, version: int) -> None:
     found = str(version) if abs(version) < 10**6 else "a number that is too large"
     problem = wrong("format_differs", f"{where}, format_version", found, str(FORMAT_VERSION))
     raise OrganiserError("The two programs of this bundle do not belong together.", [problem])
-
-
-def _is_entry(entry: object) -> bool:
-    if not isinstance(entry, dict):
-        return False
-    return whole_number(entry.get("bytes"), 0, sys.maxsize) is not None and is_sha256(entry.get("sha256"))
 
 
 def is_regular(root: Path, name: str) -> bool:
@@ -286,8 +282,8 @@ def _why_unread(root: Path, name: str) -> str:
 
 def _mismatch(root: Path, name: str, entry: dict[str, Any]) -> str:
     """Say what is wrong with a listed file; an empty text when nothing is."""
-    if found := _why_unread(root, name):
-        return found
+    if reason := _why_unread(root, name):
+        return reason
     path = root / name
     size = path.stat().st_size
     if size != entry["bytes"]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.errors import OrganiserError, Problem, wrong
-from score.read.answers import NO_EXPLANATION, Explanation, ProbeCall, original_failed, original_of
-from score.read.known import NOTHING_KNOWN, Known
+from score.read.answers import Explanation, ProbeCall, original_failed, original_of
+from score.read.known import Known
 from score.read.records import Repeat
 from score.read.reference import Reference
 from score.read.results import Results
@@ -51,6 +51,8 @@ class Outcomes:
     known: Known
     """What the organiser knows besides the labels."""
     warnings: tuple[Problem, ...]
+    parts_hidden: bool = False
+    """Whether parts of filmed clips were hidden, not exchanged."""
 
     @property
     def counted(self) -> NDArray[np.bool_]:
@@ -92,7 +94,7 @@ class Outcomes:
         return self.statuses.count(status)
 
 
-def join(results: Results, reference: Reference, settings: Settings, known: Known = NOTHING_KNOWN) -> Outcomes:
+def join(results: Results, reference: Reference, settings: Settings, known: Known | None = None) -> Outcomes:
     """Give every clip of the reference its outcome.
 
     Raises OrganiserError if a clip without a label was run, or if no clip could be decoded.
@@ -109,25 +111,30 @@ def join(results: Results, reference: Reference, settings: Settings, known: Know
         problem = wrong("clips_undecodable", "clips", "none that can be decoded", "readable clips")
         raise OrganiserError("No clip of this phase can be decoded.", [problem])
     ran = [status == "ok" for status in statuses]
-    probes = tuple(results.probes.get(one, ()) if ok else () for one, ok in zip(reference.clip_ids, ran, strict=True))
+    probes = tuple(
+        results.probes.get(clip_id, ()) if ok else () for clip_id, ok in zip(reference.clip_ids, ran, strict=True)
+    )
     # A model that fails when it is tested has no prediction that could be explained.
-    statuses = tuple("failed" if original_failed(calls) else one for one, calls in zip(statuses, probes, strict=True))
+    statuses = tuple(
+        "failed" if original_failed(calls) else status for status, calls in zip(statuses, probes, strict=True)
+    )
     good = [(clip_id, status == "ok") for clip_id, status in zip(reference.clip_ids, statuses, strict=True)]
     nothing = (float("nan"),) * len(settings.targets)
-    first = np.array([results.predictions[one] if ok else nothing for one, ok in good])
+    first = np.array([results.predictions[clip_id] if ok else nothing for clip_id, ok in good])
     tested = np.array([original_of(calls) or nothing for calls in probes])
     return Outcomes(
         clip_ids=reference.clip_ids,
         statuses=statuses,
-        explanations=tuple(results.explanations.get(one, NO_EXPLANATION) if ok else NO_EXPLANATION for one, ok in good),
+        explanations=tuple((ok and results.explanations.get(clip_id)) or Explanation() for clip_id, ok in good),
         prediction=np.where(np.isnan(tested), first, tested),
         span=np.array([target.maximum - target.minimum for target in settings.targets]),
         truth=reference.truth,
         sources=reference.sources,
         probes=probes,
-        repeats=tuple(results.repeats.get(one) if ok else None for one, ok in good),
-        known=known,
+        repeats=tuple(results.repeats.get(clip_id) if ok else None for clip_id, ok in good),
+        known=known or Known(),
         warnings=tuple(_warnings(statuses, results)),
+        parts_hidden=any(call.shows for calls in probes for call in calls),
     )
 
 

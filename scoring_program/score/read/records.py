@@ -4,7 +4,7 @@ Every reader adds mistakes to a list of problems.
 """
 
 import csv
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +20,10 @@ from score.read.answers import (
     parse_explanation,
 )
 from score.read.reference import CLIP_ID
-from score.read.tables import FileReader, StrictJsonError, mapping, parse_object, short_text
+from score.read.tables import FileReader, mapping, short_text
 from score.settings import Settings
 
 STATUSES = ("ok", "failed", "not_reached", "unreadable")
-_LONGEST_LINE = 16 * 2**20
 _MOST_PROBLEMS = 20
 _LONGEST_WORDS = 2000
 _WORDS = ("code", "stage", "where", "found", "expected", "fix")
@@ -57,11 +56,11 @@ def read_clips(data: bytes, settings: Settings, problems: list[Problem]) -> dict
     """Read ``clips.jsonl``."""
     file = FileReader("clips.jsonl", "record_broken", problems)
     records: dict[str, ClipRecord] = {}
-    for place, record in _objects(data, file):
-        clip_id = _clip_id(record, place, records, file)
+    for where, record in file.objects(data):
+        clip_id = _clip_id(record, where, records, file)
         status = record.get("status")
         if status not in STATUSES:
-            file.wrong(place, "an unknown status", "one of " + ", ".join(STATUSES))
+            file.wrong(where, "an unknown status", "one of " + ", ".join(STATUSES))
         elif clip_id:
             records[clip_id] = ClipRecord(status, parse_problems(record.get("problems"), settings))
     return records
@@ -73,8 +72,8 @@ def read_explanations(
     """Read ``explanations.jsonl``."""
     file = FileReader("explanations.jsonl", "record_broken", problems)
     explanations: dict[str, Explanation] = {}
-    for place, record in _objects(data, file):
-        if clip_id := _clip_id(record, place, explanations, file):
+    for where, record in file.objects(data):
+        if clip_id := _clip_id(record, where, explanations, file):
             explanations[clip_id] = parse_explanation(record, settings, images)
     return explanations
 
@@ -83,8 +82,8 @@ def read_repeats(data: bytes, settings: Settings, problems: list[Problem]) -> di
     """Read ``repeats.jsonl``."""
     file = FileReader("repeats.jsonl", "record_broken", problems)
     repeats: dict[str, Repeat] = {}
-    for place, record in _objects(data, file):
-        if clip_id := _clip_id(record, place, repeats, file):
+    for where, record in file.objects(data):
+        if clip_id := _clip_id(record, where, repeats, file):
             answer = mapping(record.get("prediction"))
             prediction = numbers_in_range([answer.get(name) for name in settings.names], settings)
             explanation = parse_explanation(mapping(record.get("explanation")), settings, frozenset())
@@ -99,8 +98,8 @@ def read_probe_calls(
     file = FileReader("probes.jsonl", "record_broken", problems)
     clips: dict[str, list[ProbeCall]] = {}
     unknown = 0
-    for place, record in _objects(data, file):
-        clip_id, kind = _clip_id(record, place, (), file), record.get("kind")
+    for where, record in file.objects(data):
+        clip_id, kind = _clip_id(record, where, (), file), record.get("kind")
         if not clip_id:
             continue
         if isinstance(kind, str) and kind not in KINDS:
@@ -109,13 +108,13 @@ def read_probe_calls(
         try:
             call = parse_call(record, explanations.get(clip_id), settings)
         except BadCallError as error:
-            file.wrong(place, str(error), "a call as in docs/output_format.md")
+            file.wrong(where, str(error), "a call as in docs/output_format.md")
             continue
         calls = clips.setdefault(clip_id, [])
         if any((call.name, call.again) == (other.name, other.again) for other in calls):
-            file.wrong(place, "the same call of a clip twice", "each call once")
+            file.wrong(where, "the same call of a clip twice", "each call once")
         elif sum(call.again == other.again for other in calls) >= MOST_CALLS:
-            file.wrong(place, f"more than {MOST_CALLS} calls of a clip", f"at most {MOST_CALLS}")
+            file.wrong(where, f"more than {MOST_CALLS} calls of a clip", f"at most {MOST_CALLS}")
         else:
             calls.append(call)
     if unknown:
@@ -129,8 +128,7 @@ def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -
     file = FileReader("predictions.csv", "record_broken", problems)
     wanted = ["clip_id", *settings.names]
     try:
-        lines = _complete_lines(data.decode(), file)
-        header, *rows = csv.reader(lines, strict=True) if lines else [[]]
+        header, *rows = [*csv.reader(file.complete_lines(data.decode()), strict=True)] or [[]]
     except (UnicodeDecodeError, csv.Error):
         file.wrong("", "a file that is not CSV in UTF-8", ",".join(wanted))
         return {}
@@ -141,12 +139,12 @@ def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -
     for number, cells in enumerate(rows, 2):
         if file.full:
             break
-        place = f"line {number}"
-        clip_id = _clip_id({"clip_id": cells[0] if cells else ""}, place, predictions, file)
+        where = f"line {number}"
+        clip_id = _clip_id({"clip_id": cells[0] if cells else ""}, where, predictions, file)
         values = numbers_in_range(_numbers(cells[1:]), settings)
         if values is None:
             expected = "one finite number in its range for each target"
-            file.wrong(place, "a number that is missing, not finite or out of range", expected)
+            file.wrong(where, "a number that is missing, not finite or out of range", expected)
         elif clip_id:
             predictions[clip_id] = values
     return predictions
@@ -172,41 +170,16 @@ def _problem(item: dict[str, Any]) -> Problem:
     return Problem(code, stage, where, found, expected, fix, severity, fault)
 
 
-def _clip_id(record: dict[str, Any], place: str, seen: Container[str], file: FileReader) -> str:
+def _clip_id(record: dict[str, Any], where: str, seen: Container[str], file: FileReader) -> str:
     """Return the record's clip id; if it is invalid, add a problem and return an empty text."""
     clip_id = record.get("clip_id")
     if not isinstance(clip_id, str) or not CLIP_ID.fullmatch(clip_id):
-        file.wrong(place, "a clip id that is not allowed", CLIP_ID.pattern)
+        file.wrong(where, "a clip id that is not allowed", CLIP_ID.pattern)
     elif clip_id in seen:
-        file.wrong(place, "a duplicate clip", "each clip once")
+        file.wrong(where, "a duplicate clip", "each clip once")
     else:
         return clip_id
     return ""
-
-
-def _complete_lines(text: str, file: FileReader) -> list[str]:
-    """Split into lines. A last line without a line break was cut off by a kill: leave it out and add a problem."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    if lines.pop():
-        file.wrong(
-            f"line {len(lines) + 1}", "an incomplete last line, which was ignored", "complete lines", warning=True
-        )
-    return lines
-
-
-def _objects(data: bytes, file: FileReader) -> Iterator[tuple[str, dict[str, Any]]]:
-    lines = data.split(b"\n")
-    last = len(lines) - (not lines[-1])
-    for number, line in enumerate(lines[:last], 1):
-        if file.full:
-            return
-        place = f"line {number}"
-        try:
-            yield place, parse_object(line, _LONGEST_LINE)
-        except StrictJsonError as error:
-            cut_off = number == len(lines)  # only a line without a line break can have been cut off by a kill
-            found = f"{error}, which was ignored" if cut_off else str(error)
-            file.wrong(place, found, "one JSON object", warning=cut_off)
 
 
 def _numbers(cells: list[str]) -> list[float]:

@@ -85,23 +85,23 @@ def _positions(names: list[str], settings: Settings, file: FileReader) -> list[i
 
 
 def _row(
-    cells: list[str], width: int, position: list[int], place: str, settings: Settings, file: FileReader
+    cells: list[str], width: int, position: list[int], where: str, settings: Settings, file: FileReader
 ) -> tuple[str, str, list[float]] | None:
     """Parse (clip id, source, values) of a row; None if it has a mistake."""
     before = len(file.problems)
     if len(cells) != width:
-        file.wrong(place, f"{len(cells)} cells", f"{width} cells", "labels_row")
+        file.wrong(where, f"{len(cells)} cells", f"{width} cells", "labels_row")
         return None
     clip_id, source, *texts = (cells[at] for at in position)
     if not CLIP_ID.fullmatch(clip_id):
-        file.wrong(place, "a clip id that is not allowed", CLIP_ID.pattern, "labels_clip_id")
+        file.wrong(where, "a clip id that is not allowed", CLIP_ID.pattern, "labels_clip_id")
     if not source:
-        file.wrong(place, "no source_id", "the clip's source video or person", "labels_source")
+        file.wrong(where, "no source_id", "the clip's source video or person", "labels_source")
     values = []
     for target, text in zip(settings.targets, texts, strict=True):
         value = _number(text)
         values.append(value)
-        cell, expected = f"{place}, {target.name}", f"a number from {target.minimum:g} to {target.maximum:g}"
+        cell, expected = f"{where}, {target.name}", f"a number from {target.minimum:g} to {target.maximum:g}"
         if not text:
             file.wrong(cell, "nothing", expected, "label_missing")
         elif not math.isfinite(value):
@@ -157,14 +157,14 @@ def read_groups(path: Path, settings: Settings, reference: Reference) -> tuple[A
     _check_header(header, settings, file)
     file.finish(_WRONG)
     wanted = reference.clip_ids if header[0] == "clip_id" else reference.source_ids
-    found = _cells(table[1:], header, frozenset(wanted), file)
-    missing = len(set(wanted) - found.keys())
+    cells_of = _cells(table[1:], header, frozenset(wanted), file)
+    missing = len(set(wanted) - cells_of.keys())
     if missing and not file.problems:
         file.wrong("", f"no row for {missing} of them", f"a row for every {header[0]}")
     file.finish(_WRONG)
     attributes = []
     for at, name in enumerate(header[1:]):
-        values, member = np.unique([found[key][at] for key in wanted], return_inverse=True)
+        values, member = np.unique([cells_of[key][at] for key in wanted], return_inverse=True)
         if len(values) > MOST_VALUES:
             file.wrong(name, f"{len(values)} groups", f"at most {MOST_VALUES} groups")
         attributes.append(Attribute(name, tuple(values.tolist()), member.astype(np.int64)))
@@ -190,25 +190,25 @@ def _check_header(header: list[str], settings: Settings, file: FileReader) -> No
 
 def _cells(rows: Rows, header: list[str], wanted: frozenset[str], file: FileReader) -> dict[str, list[str]]:
     """Return the cells of each row, by clip or source."""
-    found: dict[str, list[str]] = {}
+    cells_of: dict[str, list[str]] = {}
     for line, row in rows:
-        place = f"line {line}"
+        where = f"line {line}"
         if file.full:
             break
         if len(row) != len(header):
-            file.wrong(place, f"{len(row)} cells", f"{len(header)} cells")
+            file.wrong(where, f"{len(row)} cells", f"{len(header)} cells")
             continue
         key, *cells = row
         if key not in wanted:
-            file.wrong(place, f"a {header[0]} without labels", f"a {header[0]} of labels.csv")
-        elif key in found:
-            file.wrong(place, f"a duplicate {header[0]}", "each once")
+            file.wrong(where, f"a {header[0]} without labels", f"a {header[0]} of labels.csv")
+        elif key in cells_of:
+            file.wrong(where, f"a duplicate {header[0]}", "each once")
         for name, cell in zip(header[1:], cells, strict=True):
             if not 1 <= len(cell) <= LONGEST_VALUE or not cell.isprintable():
                 expected = f"1 to {LONGEST_VALUE} printable characters; `unknown` where it is not known"
-                file.wrong(f"{place}, {name}", "an unusable text" if cell else "nothing", expected)
-        found[key] = cells
-    return found
+                file.wrong(f"{where}, {name}", "an unusable text" if cell else "nothing", expected)
+        cells_of[key] = cells
+    return cells_of
 
 
 FORMAT_VERSION = 2
@@ -246,15 +246,15 @@ def _ratings(root: dict[str, Any]) -> dict[str, JuryRating]:
     if root["format_version"] != FORMAT_VERSION:
         raise StrictJsonError("a different format_version")
     low, high = (float(end) for end in root["scale"])
-    titles = {one["name"]: str(one["title"]) for one in root["criteria"]}
+    titles = {criterion["name"]: str(criterion["title"]) for criterion in root["criteria"]}
     if not low < high:
         raise StrictJsonError("a scale without length")
 
     def number(value: object) -> float:
-        found = finite_number(value, low, high)
-        if found is None:
+        rating = finite_number(value, low, high)
+        if rating is None:
             raise StrictJsonError("a rating that is missing or outside the scale")
-        return LOWEST + (found - low) / (high - low) * (HIGHEST - LOWEST)
+        return LOWEST + (rating - low) / (high - low) * (HIGHEST - LOWEST)
 
     ratings = {}
     for digest, entry in root["submissions"].items():

@@ -229,8 +229,8 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         return None
     texts: dict[str, Any] = {key: short_text(run.get(key)) for key in _TEXTS}
     hashes: dict[str, Any] = {key: run[key] if is_sha256(run.get(key)) else "" for key in _HASHES}
-    given, probes = run.get("submission_files"), mapping(run.get("probes"))
-    files = frozenset(one for one in given if isinstance(one, str)) if isinstance(given, list) else frozenset()
+    listed, probes = run.get("submission_files"), mapping(run.get("probes"))
+    files = frozenset(entry for entry in listed if isinstance(entry, str)) if isinstance(listed, list) else frozenset()
     second_pass = _second_pass(probes)
     return RunFacts(
         **texts,
@@ -272,19 +272,19 @@ def _details(run: dict[str, Any], second_pass: SecondPass | None) -> Facts:
     return tuple((label, value) for label, value in facts.items() if value)
 
 
-def _processor(given: dict[str, Any]) -> str:
+def _processor(record: dict[str, Any]) -> str:
     """Describe processor time: what the model used, and how long the run waited."""
-    model, waited = _seconds(given.get("model_s")), _seconds(given.get("waited_s"))
+    model, waited = _seconds(record.get("model_s")), _seconds(record.get("waited_s"))
     if model is None:
         return ""
     kept = "" if waited is None else f", {waited:.1f} s waiting for a processor"
-    return f"{model:.1f} s in the model{kept}" + (": the machine was busy" if given.get("busy") is True else "")
+    return f"{model:.1f} s in the model{kept}" + (": the machine was busy" if record.get("busy") is True else "")
 
 
-def _credits(given: object) -> list[str]:
+def _credits(entries: object) -> list[str]:
     """Describe each credit: what was used, and from where."""
     lines = []
-    for entry in map(mapping, given if isinstance(given, list) else ()):
+    for entry in map(mapping, entries if isinstance(entries, list) else ()):
         used, submission = short_text(entry.get("used")), short_text(entry.get("submission"), 16)
         if used:
             source = f"submission {submission}" if submission else short_text(entry.get("repository"))
@@ -301,9 +301,9 @@ def _second_pass(probes: dict[str, Any]) -> SecondPass | None:
     return SecondPass(planned, planned if asked is None else asked, answered, _seconds(probes.get("duration_s")))
 
 
-def _receipt(given: dict[str, Any]) -> Receipt | None:
-    clips = whole_number(given.get("clips"), 1, 10**6)
-    same = whole_number(given.get("identical"), 0, clips or 0)
+def _receipt(record: dict[str, Any]) -> Receipt | None:
+    clips = whole_number(record.get("clips"), 1, 10**6)
+    same = whole_number(record.get("identical"), 0, clips or 0)
     if clips is None or same is None:
         return None
-    return Receipt(clips, same, finite_number(given.get("largest_difference")))
+    return Receipt(clips, same, finite_number(record.get("largest_difference")))

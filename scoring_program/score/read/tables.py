@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -82,6 +83,7 @@ def mapping(value: object) -> dict[str, Any]:
 
 
 _LARGEST = 128 * 2**20
+_LONGEST_LINE = 16 * 2**20
 Rows = list[tuple[int, list[str]]]
 """Line number and stripped cells of every line that is not empty."""
 
@@ -96,9 +98,9 @@ class FileReader:
         self.name, self.code = name, code
         self.problems: list[Problem] = [] if problems is None else problems
 
-    def wrong(self, place: str, found: str, expected: str, code: str = "", *, warning: bool = False) -> None:
+    def wrong(self, part: str, found: str, expected: str, code: str = "", *, warning: bool = False) -> None:
         """Add one problem; the place is relative to the file, and empty for the whole file."""
-        where = f"{self.name}, {place}" if place else self.name
+        where = f"{self.name}, {part}" if part else self.name
         self.problems.append(wrong(code or self.code, where, found, expected, warning=warning))
 
     @property
@@ -148,6 +150,28 @@ class FileReader:
             self.wrong("format_version", "a different version", str(version))
         return root
 
+    def objects(self, data: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Read JSON lines: the place of each line, and its object; broken lines are problems."""
+        lines = data.split(b"\n")
+        for number, line in enumerate(lines[: len(lines) - (not lines[-1])], 1):
+            if self.full:
+                return
+            where = f"line {number}"
+            try:
+                yield where, parse_object(line, _LONGEST_LINE)
+            except StrictJsonError as error:
+                cut_off = number == len(lines)  # only a line without a line break can have been cut off by a kill
+                found = f"{error}, which was ignored" if cut_off else str(error)
+                self.wrong(where, found, "one JSON object", warning=cut_off)
+
+    def complete_lines(self, text: str) -> list[str]:
+        """Split into lines; a last line without a line break was cut off by a kill: it is left out, with a warning."""
+        lines = text.replace("\r\n", "\n").split("\n")
+        if lines.pop():
+            where, found = f"line {len(lines) + 1}", "an incomplete last line, which was ignored"
+            self.wrong(where, found, "complete lines", warning=True)
+        return lines
+
     def _data(self, path: Path) -> bytes | None:
         """Read no more than is needed to see that a file is too large."""
         try:
@@ -169,9 +193,6 @@ class Hashes:
     settings: str = ""
     labels: str = ""
     """Hash of labels and all other files beside the settings, by name. It could confirm a guess at the labels."""
-
-
-NO_HASHES = Hashes()
 
 
 def read_hashes(folder: Path) -> Hashes:

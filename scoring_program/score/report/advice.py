@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from score.axes.axis import Axis
+from score.axes.registry import REGISTRY
 from score.axes.table import power_mean
-from score.error_analysis import Shortfalls
+from score.diagnostics import Shortfalls
 from score.errors import Problem
 from score.evaluate import Estimate
-from score.report.gate import MOST_DECIMALS, Scored
-from score.report.numbers import number, percent, plural
+from score.report.page import number, percent, plural
+from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import AXES, ExplanationScore
 from score.visible import one_line
 
@@ -70,7 +72,7 @@ def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bo
 
     `causes`: whether the phase has known causes.
     """
-    axes = {name: columns[name] for name in AXES if name != "known_causes" or causes}
+    axes = {name: columns[name] for name in AXES if causes or not REGISTRY[name].of_causes}
     parts = Factors(columns["coverage"], 1.0, axes, score)
     whole = parts.total
     return replace(parts, skill_factor=min(1.0, columns["explanation"] / whole) if whole > 0 else None)
@@ -80,95 +82,22 @@ _NOTABLE = 0.1
 """Share below which a shortfall is not worth a sentence."""
 
 
-_SAYS = {
-    "no_space": ("Return a map of where the model looked for every clip.", "of the clips have no valid map."),
-    "space_reversed": (
-        "Point your map at the places that drive the prediction.",
-        "of the maps are at or below chance: the places they mark moved the prediction no more than the rest.",
-    ),
-    "space_usual": (
-        "Make each map specific to its clip.",
-        "of the maps are no better than one order of the parts for all clips.",
-    ),
-    "no_time": ("Return a timeline for every clip.", "of the clips have no valid timeline."),
-    "time_reversed": (
-        "Point your timeline at the seconds that drive the prediction.",
-        "of the timelines are at or below chance: the seconds they mark moved the prediction no more than the rest.",
-    ),
-    "time_usual": (
-        "Make each timeline specific to its clip.",
-        "of the timelines are no better than one order of the parts for all clips.",
-    ),
-    "no_claims": ("Claim which cues moved the prediction for every clip.", "of the clips have no claim."),
-    "wrong_sign": (
-        "Correct the sign of claims that say the opposite of what the model does.",
-        "of the tested claims have the wrong sign: without the cue, the prediction moved the other way.",
-    ),
-    "no_effect": (
-        "Do not claim cues that the model does not use.",
-        "of the tested claims have no effect: without the cue, the prediction stayed the same.",
-    ),
-    "silent": (
-        "Name all cues that the model uses.",
-        "of the cues whose removal moved a prediction are not claimed.",
-    ),
-    "invalid_text": (
-        "Write plain sentences that pass the published text checks.",
-        "of the texts are not valid.",
-    ),
-    "contradicting": (
-        "State in every text how high the prediction is, and state it correctly.",
-        "of the texts state no level, or one that differs from the prediction.",
-    ),
-    "disagreeing": (
-        "Name the largest cues of the evidence in the text.",
-        "of the texts name cues other than the largest of the evidence.",
-    ),
-    "unstable": (
-        "Keep the text stable when the clip barely changes.",
-        "of the claims change when a clip is shifted by a pixel or two.",
-    ),
-    "between": (
-        "Write about this clip: claims that fit every clip score nothing.",
-        "of the claims are the same for other clips.",
-    ),
-}
-"""For each share in `Shortfalls`: what to do, and what the share describes."""
-_REASONS = {
-    "faithfulness_space": ("no_space", "space_reversed", "space_usual"),
-    "faithfulness_time": ("no_time", "time_reversed", "time_usual"),
-    "cue_claims": ("no_claims", "wrong_sign", "no_effect", "silent"),
-    "known_causes": ("no_claims", "no_space", "no_time"),
-    "text": ("invalid_text", "contradicting", "disagreeing", "unstable", "between"),
-}
-"""By axis, the shares that explain a low score, the most basic first."""
-_OTHERWISE = {
-    "faithfulness_space": "Sharpen the map: rank the few places that drive the prediction first.",
-    "faithfulness_time": "Sharpen the timeline: rank the few seconds that drive the prediction first.",
-    "cue_claims": "Make each claim's size proportional to the cue's effect on the prediction.",
-    "known_causes": "Point to what actually causes the labels: claims and maps often name other cues.",
-    "text": "Name the largest claims, and only those, in every text.",
-}
-
-
-def axis_advice(axis: str, found: Shortfalls) -> tuple[str, str]:
-    """Choose the reason with the largest share of clips or claims; the first one if shares are equal.
+def axis_advice(axis: Axis, shortfalls: Shortfalls) -> tuple[str, str]:
+    """Choose the shortfall with the largest share of clips or claims; the first one if shares are equal.
 
     Returns what to do, in one sentence, and the figure behind it; the figure is empty if no share stands out.
     """
-    shares = {name: getattr(found, name) for name in _REASONS[axis]}
-    if shares.get("between") is not None:
-        shares["between"] = 1 - shares["between"]  # this is a distance, and 0 means one text for all
-    notable = {name: share for name, share in shares.items() if share is not None and share >= _NOTABLE}
-    if not notable:
-        return _OTHERWISE[axis], ""
-    name = max(notable, key=lambda one: notable[one])
-    do, why = _SAYS[name]
-    return do, f"{percent(notable[name])} {why}"
+    lost = {
+        shortfall.key: (1 - share if shortfall.complement else share, shortfall)
+        for shortfall in axis.shortfalls
+        if (share := shortfalls[shortfall.key]) is not None
+    }
+    share, largest = max(lost.values(), key=lambda pair: pair[0], default=(0.0, None))
+    if largest is None or share < _NOTABLE:
+        return axis.otherwise, ""
+    return largest.advice, f"{percent(share)} {largest.finding}"
 
 
-MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims")
-"""Axes that need a model, not just results."""
 _MOST = 5
 _FEWEST = 3
 _LOST = 0.05
@@ -193,7 +122,7 @@ class Advice:
     """The gain in words; empty if that would mislead."""
 
 
-def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
+def advice(run: ScoredRun, parts: Factors) -> tuple[Advice, ...]:
     """Choose three to five changes, fewer if no others would gain anything.
 
     Changes that raise a factor near 0 come first, then those with the largest gain.
@@ -204,57 +133,58 @@ def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
         coverage=1.0 if _is_lost(parts.coverage) else parts.coverage,
         skill_factor=1.0 if parts.skill_factor is None or _is_lost(parts.skill_factor) else parts.skill_factor,
     )
-    candidates = sorted(_candidates(scored, parts, usable), key=lambda one: (not one.first, -one.points))
-    notable = [one for one in candidates if one.first or one.points >= _NOTABLE_GAIN]
-    worthwhile = [one for one in candidates if one.first or one.points > 0]
+    candidates = sorted(_candidates(run, parts, usable), key=lambda change: (not change.first, -change.points))
+    notable = [change for change in candidates if change.first or change.points >= _NOTABLE_GAIN]
+    worthwhile = [change for change in candidates if change.first or change.points > 0]
     chosen = notable[:_MOST] if len(notable) >= _FEWEST else worthwhile[:_FEWEST]
-    largest = max((one.points for one in chosen), default=0.0)
-    return tuple(replace(one, gain=_gain(one, largest)) for one in chosen)
+    largest = max((change.points for change in chosen), default=0.0)
+
+    def gain(change: Advice) -> str:
+        if change.first and change.points < largest:
+            return ""  # a gain of a few points would hide that all other gains depend on it
+        points = round(change.points)
+        return f"up to {plural(points, 'point')}" if points >= 1 else "less than 1 point"
+
+    return tuple(replace(change, gain=gain(change)) for change in chosen)
 
 
 def _is_lost(factor: float | None) -> bool:
     return factor is not None and factor < _LOST
 
 
-def _gain(one: Advice, largest: float) -> str:
-    if one.first and one.points < largest:
-        return ""  # a gain of a few points would hide that all other gains depend on it
-    return f"up to {plural(round(one.points), 'point')}" if round(one.points) >= 1 else "less than 1 point"
-
-
-def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[Advice]:
-    columns = {column.key: estimate for column, estimate in scored.evaluation.columns}
-    yield from _failed(scored, parts)
-    yield from _unreached(scored, usable)
+def _candidates(run: ScoredRun, parts: Factors, usable: Factors) -> Iterable[Advice]:
+    columns = {column.key: estimate for column, estimate in run.evaluation.columns}
+    yield from _failed(run, parts)
+    yield from _unreached(run, usable)
     yield from _skill(parts, columns)
-    if parts.coverage < 1 and not scored.outcomes.failed:
+    if parts.coverage < 1 and not run.outcomes.failed:
         share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: explanations without a valid text score 0."
         gain = parts.gain(coverage=1.0)
         yield Advice(gain, "Write a valid text for every clip.", share, first=_is_lost(parts.coverage))
-    yield from _axes(scored, usable)
+    yield from _axes(run, usable)
 
 
-def _axes(scored: Scored, usable: Factors) -> Iterable[Advice]:
+def _axes(run: ScoredRun, usable: Factors) -> Iterable[Advice]:
     """Advise on each axis; axes that are low for the same reason are one change."""
-    found = scored.evaluation.shortfalls
+    shortfalls = run.evaluation.shortfalls
     reasons: dict[tuple[str, str], list[str]] = {}
     for axis, value in usable.axes.items():
-        if scored.results.run.results and axis in MEASURED:
+        if run.results.run.results and REGISTRY[axis].needs_model:
             continue  # results without a model cannot change it
-        if found is not None and value < 1:
-            reasons.setdefault(axis_advice(axis, found), []).append(axis)
-    titles = {column.key: column.title for column, _ in scored.evaluation.columns}
+        if shortfalls and value < 1:
+            reasons.setdefault(axis_advice(REGISTRY[axis], shortfalls), []).append(axis)
+    titles = {column.key: column.title for column, _ in run.evaluation.columns}
     for (sentence, figure), axes in reasons.items():
         values = [
-            f"{titles[axis]} is {number(usable.axes[axis], MOST_DECIMALS)}{_solution(scored, axis)}." for axis in axes
+            f"{titles[axis]} is {number(usable.axes[axis], MOST_DECIMALS)}{_solution(run, axis)}." for axis in axes
         ]
         gain = usable.gain(dict.fromkeys(axes, 1.0))
         yield Advice(gain, sentence, " ".join([*values, figure]).strip())
 
 
-def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
+def _failed(run: ScoredRun, parts: Factors) -> Iterable[Advice]:
     """Advise on failed clips: each counts 0 in every mean, so fixing them raises all means in proportion."""
-    outcomes = scored.outcomes
+    outcomes = run.outcomes
     clips, failed = int(outcomes.counted.sum()), outcomes.failed
     if not failed:
         return
@@ -263,36 +193,38 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
         f"{failed} of {clips} clips have no prediction: each scores 0 on every axis and counts with the largest error."
     )
     if late * 2 > failed:
-        limit = scored.results.run.time_limit_s
+        limit = run.results.run.time_limit_s
         sentence = "Make the model faster: time ran out."
         evidence += f" {late} were not reached" + (f" within {limit:.0f} s." if limit else ".")
     else:
         sentence = "Get a prediction for every clip."
-        evidence += _most_often(scored.findings)
+        evidence += _most_often(run.problems)
     grown = clips / (clips - failed) if clips > failed else 1.0
     axes = {name: min(1.0, value * grown) for name, value in parts.axes.items()}
     gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), skill_factor=1.0)
     yield Advice(gain, sentence, evidence, first=_is_lost(parts.skill_factor))
 
 
-def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
+def _unreached(run: ScoredRun, usable: Factors) -> Iterable[Advice]:
     """Advise on altered copies that were not reached: they earn no points."""
-    second = scored.results.run.second_pass
+    second = run.results.run.second_pass
     if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
         return
     late = f"{second.planned - second.asked} of {second.planned} altered copies were not reached"
     grown = second.planned / max(1, second.asked)
-    axes = {name: min(1.0, value * grown) for name, value in usable.axes.items() if name in MEASURED}
+    axes = {name: min(1.0, value * grown) for name, value in usable.axes.items() if REGISTRY[name].needs_model}
     sentence = "Make the model faster: altered copies were not reached."
     yield Advice(usable.gain(axes), sentence, f"{late}: these earn no points.")
 
 
-def _most_often(findings: Iterable[Problem]) -> str:
+def _most_often(problems: Iterable[Problem]) -> str:
     # A mistake in an explanation does not cost the prediction.
-    yours = [one for one in findings if one.yours and one.severity == "error" and one.stage != "explain"]
+    yours = [
+        problem for problem in problems if problem.yours and problem.severity == "error" and problem.stage != "explain"
+    ]
     if not yours:
         return ""
-    most = max(yours, key=lambda finding: finding.count)
+    most = max(yours, key=lambda problem: problem.count)
     return f" Most often: {one_line(most.code, 60)}."
 
 
@@ -312,13 +244,13 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
     yield Advice(gain, sentence, evidence, first=lost)
 
 
-def _solution(scored: Scored, axis: str) -> str:
+def _solution(run: ScoredRun, axis: str) -> str:
     """Name the best example submission on an axis, if it beats this run at the shown precision."""
-    column, estimate = next(pair for pair in scored.evaluation.columns if pair[0].key == axis)
-    places = scored.spread_places(column)
+    column, estimate = next(pair for pair in run.evaluation.columns if pair[0].key == axis)
+    places = run.spread_places(column)
     better = [
         (landmark.columns[axis], landmark.title)
-        for landmark in scored.beside.landmarks.items
+        for landmark in run.landmarks.items
         if landmark.kind == "solution"
         and round(landmark.columns.get(axis, 0.0), places) > round(estimate.value, places)
     ]

@@ -3,13 +3,13 @@
 import base64
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from score.metrics import percentile_interval
-from score.report.numbers import NO_BREAK, number, plural, signed
+from score.report.page import NO_BREAK, number, plural, signed
 from score.settings import Target
 
 LARGEST = (1024, 1024)
@@ -54,31 +54,31 @@ def data_uri(data: bytes) -> str | None:
 
 def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Yield marker, begin and end of each JPEG segment, up to the end or the first invalid marker."""
-    place = 0
-    while data[place : place + 1] == b"\xff" and place + 2 <= len(data):
-        marker = data[place + 1]
+    at = 0
+    while data[at : at + 1] == b"\xff" and at + 2 <= len(data):
+        marker = data[at + 1]
         if marker == 0xFF:  # a fill byte
-            place += 1
+            at += 1
             continue
-        end = place + 2
+        end = at + 2
         if marker not in {_START, _END}:
             end += int.from_bytes(data[end : end + 2], "big")
         if marker == _SCAN:
             end = _end_of_scan(data, end)
-        if end > len(data) or end < place + 2 or (place == 0) != (marker == _START):
+        if end > len(data) or end < at + 2 or (at == 0) != (marker == _START):
             return
-        yield marker, place, end
+        yield marker, at, end
         if marker == _END:
             return
-        place = end
+        at = end
 
 
-def _end_of_scan(data: bytes, place: int) -> int:
+def _end_of_scan(data: bytes, at: int) -> int:
     """Find the marker that ends the compressed pixels: in them, 0xFF is always followed by 0 or a restart marker."""
-    while (place := data.find(b"\xff", place)) >= 0:
-        if place + 1 < len(data) and data[place + 1] != 0 and data[place + 1] not in _RESTARTS:
-            return place
-        place += 2
+    while (at := data.find(b"\xff", at)) >= 0:
+        if at + 1 < len(data) and data[at + 1] != 0 and data[at + 1] not in _RESTARTS:
+            return at
+        at += 2
     return len(data) + 1
 
 
@@ -132,11 +132,11 @@ def _edges(mask: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
         (_LEFT, around[2:, 1:-1], (1, 1)),
         (_UP, around[1:-1, :-2], (0, 1)),
     )
-    found = []
+    edges = []
     for heading, neighbour, (right, down) in sides:
         y, x = np.nonzero(here & ~neighbour)
-        found += [(a + right, b + down, heading) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    return sorted(found, key=lambda edge: (edge[1], edge[0], edge[2]))
+        edges += [(a + right, b + down, heading) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    return sorted(edges, key=lambda edge: (edge[1], edge[0], edge[2]))
 
 
 def _loop(x: int, y: int, heading: int, leaving: dict[tuple[int, int], set[int]]) -> str:
@@ -159,7 +159,7 @@ _MOST_BARS = 240
 _FULL = 100
 _MOST_TICKS = 8
 _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
-_MOST_RUNS_TOLD = 6
+_MOST_RUNS = 6
 
 
 def bars(weights: NDArray[np.float64]) -> str:
@@ -183,13 +183,13 @@ def runs(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
 
     `places`: ascending and distinct.
     """
-    found: list[tuple[int, int]] = []
-    for place in places:
-        if found and found[-1][1] == place:
-            found[-1] = (found[-1][0], place + 1)
+    joined: list[tuple[int, int]] = []
+    for at in places:
+        if joined and joined[-1][1] == at:
+            joined[-1] = (joined[-1][0], at + 1)
         else:
-            found.append((place, place + 1))
-    return tuple(found)
+            joined.append((at, at + 1))
+    return tuple(joined)
 
 
 def lane(places: Sequence[int]) -> str:
@@ -199,10 +199,10 @@ def lane(places: Sequence[int]) -> str:
 
 def spoken(places: Sequence[int], bin_s: float) -> str:
     """Describe bins in seconds, such as ``1 to 3 s and 5 to 6 s``."""
-    told = [f"{_seconds(start * bin_s)} to {_seconds(end * bin_s)} s" for start, end in runs(places)]
-    if len(told) > _MOST_RUNS_TOLD:
-        told = [*told[: _MOST_RUNS_TOLD - 1], f"{len(told) - _MOST_RUNS_TOLD + 1} more intervals"]
-    return " and ".join(filter(None, (", ".join(told[:-1]), *told[-1:])))
+    seconds = [f"{_seconds(start * bin_s)} to {_seconds(end * bin_s)} s" for start, end in runs(places)]
+    if len(seconds) > _MOST_RUNS:
+        seconds = [*seconds[: _MOST_RUNS - 1], f"{len(seconds) - _MOST_RUNS + 1} more intervals"]
+    return " and ".join(filter(None, (", ".join(seconds[:-1]), *seconds[-1:])))
 
 
 def ticks(bins: int, bin_s: float) -> tuple[tuple[float, str], ...]:
@@ -229,57 +229,7 @@ _PLACES = 3
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Scatter:
-    """Predicted against true values, as points, or as shades if there are too many."""
-
-    dots: tuple[tuple[float, float], ...]
-    """(predicted, true) of each clip, percentages of the scale."""
-    shades: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
-    """(opacity, cells as column and row from below), lightest first."""
-    said: str
-    cells: int = CELLS
-    """Along each side of the density plot."""
-
-
-@dataclass(frozen=True)
-class CalibrationBin:
-    """Clips with similar predictions."""
-
-    clips: int
-    predicted: float
-    truth: float
-    interval: tuple[float, float] | None
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """Mean truth against mean prediction, in bins."""
-
-    bins: tuple[CalibrationBin, ...]
-    """From low to high predictions."""
-    span: str
-    """Number of clips in a bin, in words."""
-    said: str
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """How far predictions are off: predicted minus true."""
-
-    bars: tuple[tuple[float, float, int, float], ...]
-    """(from, to, clips, percentage of the highest bar), from too low to too high; empty without clips."""
-    end: float
-    """The scale reaches from minus this value to this value."""
-    said: str
-
-    @property
-    def width(self) -> float:
-        """Width of a bar, percentage of the scale."""
-        return round(100 / _BARS, 2)
-
-
-def scatter(truth: Array, predicted: Array, target: Target) -> Scatter:
+def scatter(truth: Array, predicted: Array, target: Target) -> dict[str, Any]:
     """Plot predicted against true values.
 
     `truth` and `predicted`: (n,) values in the target's range. `target`: its range is the scale of both axes.
@@ -288,11 +238,17 @@ def scatter(truth: Array, predicted: Array, target: Target) -> Scatter:
     thin = len(truth) > MOST_DOTS
     dots = ((round(100 * a, 1), round(100 * b, 1)) for a, b in zip(x.tolist(), y.tolist(), strict=True))
     near = f"{float(np.mean(np.abs(x - y) <= 0.1)):.0%}".replace("%", f"{NO_BREAK}%")
-    said = f"{plural(len(truth), 'clip')}; {near} lie within a tenth of the range of their true value"
-    return Scatter(() if thin else tuple(dots), _density(x, y) if thin else (), said)
+    return {
+        # (predicted, true) of each clip, percentages of the scale; or shades if there are too many.
+        "dots": [] if thin else list(dots),
+        "shades": _density(x, y) if thin else (),
+        "summary": f"{plural(len(truth), 'clip')}; {near} lie within a tenth of the range of their true value",
+        "cells": CELLS,
+    }
 
 
 def _density(x: Array, y: Array) -> tuple[tuple[str, tuple[tuple[int, int], ...]], ...]:
+    """Return (opacity, cells as column and row from below), lightest first."""
     counts, _, _ = np.histogram2d(x, y, bins=CELLS, range=[[0, 1], [0, 1]])
     levels = np.ceil(_SHADES * np.sqrt(counts / counts.max())).astype(int)
     return tuple(
@@ -302,7 +258,7 @@ def _density(x: Array, y: Array) -> tuple[tuple[str, tuple[tuple[int, int], ...]
     )
 
 
-def calibration(truth: Array, predicted: Array, weights: Array, level: float) -> Calibration:
+def calibration(truth: Array, predicted: Array, weights: Array, level: float) -> dict[str, Any]:
     """Compare the mean prediction and mean truth of clips with similar predictions.
 
     `truth` and `predicted`: (n,) values in the target's range. `weights`: (b, n) how often each clip counts in each
@@ -313,22 +269,27 @@ def calibration(truth: Array, predicted: Array, weights: Array, level: float) ->
     bins = tuple(_bin(part, truth, predicted, weights, level) for part in np.array_split(order, count))
     spread = float(np.var(predicted))
     slope = float(np.cov(predicted, truth, ddof=0)[0, 1]) / spread if spread > 1e-12 else math.nan
-    said = f"slope {number(slope, 2)}, where 1 is perfect" if math.isfinite(slope) else "all predictions are the same"
-    clips = {one.clips for one in bins}
-    return Calibration(bins, " to ".join(map(str, sorted({min(clips), max(clips)}))), said)
+    perfect = f"slope {number(slope, 2)}, where 1 is perfect"
+    clips = [each["clips"] for each in bins]
+    return {
+        "bins": bins,
+        "clips": " to ".join(map(str, sorted({min(clips), max(clips)}))),
+        "summary": perfect if math.isfinite(slope) else "all predictions are the same",
+    }
 
 
-def _bin(part: NDArray[np.intp], truth: Array, predicted: Array, weights: Array, level: float) -> CalibrationBin:
+def _bin(part: NDArray[np.intp], truth: Array, predicted: Array, weights: Array, level: float) -> dict[str, Any]:
     own = weights[:, part]
     drawn = own.sum(axis=1)
     ends = None
     if np.count_nonzero(drawn) > level * len(drawn):  # a resample seldom misses all people of a bin
         low, high = percentile_interval((own @ truth[part])[drawn > 0] / drawn[drawn > 0], level)
         ends = float(low), float(high)
-    return CalibrationBin(len(part), float(predicted[part].mean()), float(truth[part].mean()), ends)
+    means = {"predicted": float(predicted[part].mean()), "truth": float(truth[part].mean())}
+    return {"clips": len(part), **means, "interval": ends}
 
 
-def residuals(truth: Array, predicted: Array, target: Target) -> Residuals:
+def residuals(truth: Array, predicted: Array, target: Target) -> dict[str, Any]:
     """Count how often predictions are too low and too high, and by how much.
 
     `truth` and `predicted`: (n,) values in the target's range. `target`: the scale covers the largest residual, in
@@ -344,4 +305,10 @@ def residuals(truth: Array, predicted: Array, target: Target) -> Residuals:
         if count
     )
     mean, half = float(off.mean()), float(np.median(np.abs(off)))
-    return Residuals(bars, end, f"mean {signed(mean, _PLACES)}, half within ±{number(half, _PLACES)}")
+    return {
+        # (from, to, clips, percentage of the highest bar), from too low to too high.
+        "bars": bars,
+        "end": end,
+        "width": round(100 / _BARS, 2),
+        "summary": f"mean {signed(mean, _PLACES)}, half within ±{number(half, _PLACES)}",
+    }

@@ -3,18 +3,15 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from score.error_analysis import GROUNDED
+from score.axes.registry import LABEL_FREE, REGISTRY
+from score.diagnostics import GROUNDED
 from score.errors import NotGradableError, Problem
 from score.evaluate import ClipNumbers
 from score.read.answers import Explanation
 from score.report.clip import (
     STATES,
-    ClaimRow,
-    Drawing,
-    Reason,
     call_rows,
     claim_rows,
     clip_state,
@@ -25,10 +22,9 @@ from score.report.clip import (
 )
 from score.report.drawings import data_uri
 from score.report.first_screen import STATUS_WORDS
-from score.report.gate import Scored
-from score.report.numbers import ceiling, percent
-from score.report.words import MarkedText, highlight
-from score.settings import Target
+from score.report.page import ceiling, percent
+from score.report.words import highlight
+from score.run import ScoredRun
 from score.text.reading import vocabulary_of
 from score.visible import one_line
 
@@ -37,38 +33,7 @@ _BUDGET = 1_500_000
 _NO_ROOM = "Left out to keep this page small."
 
 
-@dataclass(frozen=True)
-class Card:
-    """One explanation of the gallery."""
-
-    clip_id: str
-    """Opaque id."""
-    state: str
-    numbers: ClipNumbers
-    reasons: tuple[Reason, ...]
-    """Reasons for the verdict: place, time, cues, text."""
-    values: tuple[tuple[Target, float, float | None], ...]
-    """(target, predicted, true) of every target; true is None unless the settings open it."""
-    frame: str
-    """The clip's key frame as a ``data:`` URI, or an empty text."""
-    frame_note: str
-    """The moment that the key frame shows, or why there is none."""
-    place: Drawing | None
-    """Where the model looked; None without a map."""
-    timeline: Drawing | None
-    """When it looked; None without weights."""
-    text: MarkedText
-    claims: tuple[ClaimRow, ...]
-    others: tuple[str, ...]
-    """Sentences about untested claims and about problems with the clip."""
-    picture: str
-    """The submission's picture as a ``data:`` URI, or an empty text."""
-    no_picture: str
-    calls: tuple[tuple[str, str, str, str], ...]
-    """(what was altered, how, how much, change), the numbers behind the drawings."""
-
-
-CardGroups = tuple[tuple[str, tuple[Card, ...]], ...]
+CardGroups = list[tuple[str, list[dict[str, Any]]]]
 """(why these were chosen, one or more cards)."""
 
 
@@ -88,19 +53,19 @@ class _Album:
 
 
 def choose(
-    clip_ids: Sequence[str], held: Sequence[float | None], count: int, seed: int
+    clip_ids: Sequence[str], values: Sequence[float | None], count: int, seed: int
 ) -> tuple[list[int], list[int], list[int]]:
     """Choose a third each from the best, the worst and the others; a remainder goes to the best, then to the worst.
 
     The choice must not depend on labels, because the chosen clips would reveal something about them. Nor does it depend
     on the order of the clips.
 
-    `held`: n values of how well the explanations held up; None for a clip that cannot be shown. `count`: most clips to
+    `values`: how well each of n explanations held up; None for a clip that cannot be shown. `count`: most clips to
     show, >= 0. Returns indices of the best clips, best first; of the worst, worst first; and of others, drawn at
     random. No clip is in two groups.
     """
-    able = [(value, clip_ids[clip], clip) for clip, value in enumerate(held) if value is not None]
-    ranked = [clip for _, _, clip in sorted(able, key=lambda one: (-one[0], one[1]))]
+    able = [(value, clip_ids[clip], clip) for clip, value in enumerate(values) if value is not None]
+    ranked = [clip for _, _, clip in sorted(able, key=lambda entry: (-entry[0], entry[1]))]
     count = min(count, len(ranked))
     best, worst = (count + 2) // 3, (count + 1) // 3
     between = ranked[best : len(ranked) - worst]
@@ -108,82 +73,78 @@ def choose(
     return ranked[:best], ranked[len(ranked) - worst :][::-1], between[: count - best - worst]
 
 
-def card_groups(scored: Scored) -> CardGroups:
+def card_groups(run: ScoredRun) -> CardGroups:
     """Choose and prepare the gallery; empty if the settings close clips."""
-    report, judged = scored.settings.report, scored.evaluation.clips
-    if not report.clips or not judged:
-        return ()
-    held = [one.held if one else None for one in judged]
-    chosen = choose(scored.outcomes.clip_ids, held, report.gallery, scored.settings.bootstrap.seed)
-    everything = sum(map(len, chosen)) == sum(one is not None for one in judged)
+    report, numbers_of = run.settings.report, run.evaluation.clips
+    if not report.clips or not numbers_of:
+        return []
+    values = [numbers.label_free_mean if numbers else None for numbers in numbers_of]
+    chosen = choose(run.outcomes.clip_ids, values, report.gallery, run.settings.bootstrap.seed)
+    everything = sum(map(len, chosen)) == sum(numbers is not None for numbers in numbers_of)
     titles = ("Best explanations", "Worst explanations", "All others" if everything else "Randomly chosen")
-    album, groups = _Album(), []
-    for title, clips in zip(titles, chosen, strict=True):
-        cards = tuple(_card(clip, numbers, scored, album) for clip in clips if (numbers := judged[clip]))
-        if cards:
-            groups.append((title, cards))
-    return tuple(groups)
+    album = _Album()
+    groups = (
+        (title, [_card(clip, numbers, run, album) for clip in clips if (numbers := numbers_of[clip])])
+        for title, clips in zip(titles, chosen, strict=True)
+    )
+    return [(title, cards) for title, cards in groups if cards]
 
 
-def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Card:
-    outcomes, settings = scored.outcomes, scored.settings
+def _card(clip: int, numbers: ClipNumbers, run: ScoredRun, album: _Album) -> dict[str, Any]:
+    outcomes, settings = run.outcomes, run.settings
     clip_id, explanation, calls = outcomes.clip_ids[clip], outcomes.explanations[clip], outcomes.probes[clip]
     target = settings.targets[numbers.target]
     prediction = outcomes.prediction[clip].tolist()
     truth = outcomes.truth[clip].tolist() if settings.report.truth else [None] * len(prediction)
     claims = claim_rows(numbers, explanation.claims, target)
-    titles = {one.name: one.title for one in settings.targets}
-    frame, frame_note = _frame(clip_id, scored, album)
-    picture, no_picture = _picture(explanation, scored, album)
-    return Card(
-        clip_id=clip_id,
-        state=clip_state(numbers),
-        numbers=numbers,
-        reasons=reasons(numbers, explanation, claims, target),
-        values=tuple(zip(settings.targets, prediction, truth, strict=True)),
-        frame=frame,
-        frame_note=frame_note,
-        place=place(explanation, numbers),
-        timeline=timeline(explanation, numbers),
-        text=highlight(explanation.text, vocabulary_of(settings), numbers.told, titles),
-        claims=claims,
-        others=(*untested(numbers, explanation.claims, target), *_trouble(clip_id, scored)),
-        picture=picture,
-        no_picture=no_picture,
-        calls=tuple(call_rows(explanation, calls, numbers, target)),
-    )
+    titles = {each.name: each.title for each in settings.targets}
+    frame, frame_note = _frame(clip_id, run, album)
+    picture, no_picture = _picture(explanation, run, album)
+    record = run.results.clips.get(clip_id)
+    problem = problem_note(record.problems if record else ())
+    return {
+        "clip_id": clip_id,
+        "state": clip_state(numbers),
+        "numbers": numbers,
+        "reasons": reasons(numbers, explanation, claims, target),
+        # (target, predicted, true or None) of every target.
+        "targets": list(zip(settings.targets, prediction, truth, strict=True)),
+        "frame": frame,
+        "frame_note": frame_note,
+        "place": place(explanation, numbers),
+        "timeline": timeline(explanation, numbers),
+        "text": highlight(explanation.text, vocabulary_of(settings), numbers.stated, titles),
+        "claims": claims,
+        "others": [*untested(numbers, explanation.claims, target), *([f"Problem: {problem}"] if problem else [])],
+        "picture": picture,
+        "no_picture": no_picture,
+        "calls": list(call_rows(explanation, calls, numbers, target)),
+    }
 
 
-def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
+def _frame(clip_id: str, run: ScoredRun, album: _Album) -> tuple[str, str]:
     """Return the key frame's URI and what it shows, or an empty text and the reason."""
-    frame = scored.beside.key_frames.read(clip_id)
+    frame = run.key_frames.read(clip_id)
     uri = album.take(frame[0]) if frame else None
     if frame is None or uri is None:
-        return "", "No picture of this clip is available." if scored.settings.report.pictures else ""
+        return "", "No picture of this clip is available." if run.settings.report.pictures else ""
     return uri, f"The clip at {frame[1]:.1f} s." if uri else _NO_ROOM
 
 
-def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:
+def _picture(explanation: Explanation, run: ScoredRun, album: _Album) -> tuple[str, str]:
     """Return the picture's URI, or an empty text and the reason."""
     if explanation.image is None:
         return (
             "",
-            "No picture was given." if scored.settings.report.pictures else "Reports of this phase show no pictures.",
+            "No picture was given." if run.settings.report.pictures else "Reports of this phase show no pictures.",
         )
     try:
-        uri = album.take(scored.results.folder.read(explanation.image))
+        uri = album.take(run.results.folder.read(explanation.image))
     except (NotGradableError, OSError):
         uri = None
     if uri is None:
         return "", "The picture could not be read."
     return uri, "" if uri else _NO_ROOM
-
-
-def _trouble(clip_id: str, scored: Scored) -> Iterator[str]:
-    """Describe the clip's problems, which may explain a missing explanation."""
-    record = scored.results.clips.get(clip_id)
-    if record and record.problems:
-        yield f"Problem: {problem_note(record.problems)}"
 
 
 def problem_note(problems: tuple[Problem, ...]) -> str:
@@ -195,19 +156,20 @@ def problem_note(problems: tuple[Problem, ...]) -> str:
     return one_line(f"{first.code}: {first.found}", 120)[:240] + more
 
 
-def explanations(scored: Scored) -> dict[str, Any]:
+def explanations(run: ScoredRun) -> dict[str, Any]:
     """Build what the template needs besides settings and evaluation; nothing about single clips if these are closed."""
-    settings, clips = scored.settings, scored.settings.report.clips
+    settings, clips = run.settings, run.settings.report.clips
     return {
-        "tallies": list(_tallies(scored)) if clips else [],
-        "groups": card_groups(scored),
+        "axes": [*LABEL_FREE, *(axis for axis in REGISTRY.values() if axis.of_causes and settings.report.truth)],
+        "tallies": list(_tallies(run)) if clips else [],
+        "groups": card_groups(run),
         # (effect of hiding by rank, upper end of the scale), in space and in time, if measured.
         "ranks": [
             (curve, ceiling(max(rank.change + rank.error for rank in curve.ranks)))
-            for curve in scored.evaluation.curves
+            for curve in run.evaluation.curves
             if curve.ranks
         ],
-        "rows": _rows(scored) if clips else [],
+        "rows": _rows(run) if clips else [],
         "meaning": (
             f"Right: {settings.main.title} is off by less than {percent(settings.explanation_score.gate)} of its "
             f"range. Grounded: the claims about it agree with the known causes by at least {GROUNDED:g}, where 0 is "
@@ -228,9 +190,9 @@ def smaller(section: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _tallies(scored: Scored) -> Iterator[tuple[str, int, float, float]]:
+def _tallies(run: ScoredRun) -> Iterator[tuple[str, int, float, float]]:
     """Yield (verdict, clips, percentage of clips before it, its own percentage)."""
-    counts = Counter(clip_state(one) for one in scored.evaluation.clips if one)
+    counts = Counter(clip_state(numbers) for numbers in run.evaluation.clips if numbers)
     share, before = 100 / max(1, counts.total()), 0
     for state in STATES:
         if counts[state]:
@@ -238,14 +200,16 @@ def _tallies(scored: Scored) -> Iterator[tuple[str, int, float, float]]:
         before += counts[state]
 
 
-def _rows(scored: Scored) -> list[dict[str, Any]]:
+def _rows(run: ScoredRun) -> list[dict[str, Any]]:
     """List the clips: those without a prediction first, then the worst explanations."""
-    outcomes, settings = scored.outcomes, scored.settings
+    outcomes, settings = run.outcomes, run.settings
     main = settings.names.index(settings.main_target)
-    judged = scored.evaluation.clips or (None,) * len(outcomes.clip_ids)
+    numbers_of = run.evaluation.clips or (None,) * len(outcomes.clip_ids)
     rows = []
-    for clip, (clip_id, status, numbers) in enumerate(zip(outcomes.clip_ids, outcomes.statuses, judged, strict=True)):
-        record = scored.results.clips.get(clip_id)
+    for clip, (clip_id, status, numbers) in enumerate(
+        zip(outcomes.clip_ids, outcomes.statuses, numbers_of, strict=True)
+    ):
+        record = run.results.clips.get(clip_id)
         rows.append(
             {
                 "clip_id": clip_id,
@@ -257,4 +221,6 @@ def _rows(scored: Scored) -> list[dict[str, Any]]:
                 "note": problem_note(record.problems if record else ()),
             }
         )
-    return sorted(rows, key=lambda row: (row["numbers"] is not None, row["numbers"].held if row["numbers"] else 0.0))
+    return sorted(
+        rows, key=lambda row: (row["numbers"] is not None, row["numbers"].label_free_mean if row["numbers"] else 0.0)
+    )

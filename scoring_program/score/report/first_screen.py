@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from score.columns import TOTAL, Column
+from score.axes.registry import REGISTRY
+from score.columns import SKILL, TOTAL, Column
 from score.evaluate import Estimate
 from score.read.outcomes import Outcomes
 from score.read.run import ISOLATION, Receipt
-from score.report.advice import MEASURED, advice, factors
-from score.report.gate import MOST_DECIMALS, Scored
-from score.report.numbers import NO_BREAK, interval, number, percent, plural, position
-from score.settings import Settings
+from score.report.advice import advice, factors
+from score.report.page import NO_BREAK, interval, number, percent, plural, position
+from score.run import MOST_DECIMALS, ScoredRun
 from score.visible import one_line
 
 STATUS_WORDS = {
@@ -22,32 +22,29 @@ STATUS_WORDS = {
     "missing": "no record",
     "unreadable": "unreadable, left out",
 }
+_SEAL = {
+    True: ("sealed", "unchanged since ingestion", "good"),
+    False: ("unsealed", "hashes checked, origin not verified", "plain"),
+}
 _NEARLY_ALL = 0.9
 """Share of the time limit from which a run counts as slow."""
 
 
-@dataclass(frozen=True)
-class StatusItem:
-    """One fact about the run."""
-
-    title: str
-    value: str
-    note: str
-    """Detail; may be empty."""
-    tone: str
-    """``good``, ``warning``, ``error`` or ``plain``."""
+StatusItem = tuple[str, str, str, str]
+"""(title, value, detail, tone): the tone is ``good``, ``warning``, ``error`` or ``plain``."""
 
 
-def status(scored: Scored) -> tuple[StatusItem, ...]:
+def status(run: ScoredRun) -> tuple[StatusItem, ...]:
     """List clips, time, isolation, seal and determinism."""
-    run = scored.results.run
+    facts = run.results.run
+    level = one_line(facts.isolation, 40)
     return (
-        _clips(scored),
-        _time(scored),
-        _isolation(scored),
-        _seal(scored),
-        _same_twice("Same answer twice", run.receipt, "clip", "clips"),
-        _same_twice("Same answer twice, altered", run.receipt_of_copies, "altered copy", "altered copies"),
+        _clips(run),
+        _time(run),
+        ("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain"),
+        ("Records", *_SEAL[run.results.folder.sealed]),
+        _same_twice("Same answer twice", facts.receipt, "clip", "clips"),
+        _same_twice("Same answer twice, altered", facts.receipt_of_copies, "altered copy", "altered copies"),
     )
 
 
@@ -56,57 +53,41 @@ def clips_sentence(outcomes: Outcomes) -> str:
     return f"{plural(len(outcomes.clip_ids), 'clip')}: {', '.join(_counts(outcomes, tuple(STATUS_WORDS)))}."
 
 
-def _counts(outcomes: Outcomes, of: tuple[str, ...]) -> list[str]:
-    return [f"{outcomes.count(one)} {STATUS_WORDS[one]}" for one in of if outcomes.count(one)]
+def _counts(outcomes: Outcomes, statuses: tuple[str, ...]) -> list[str]:
+    return [f"{outcomes.count(status)} {STATUS_WORDS[status]}" for status in statuses if outcomes.count(status)]
 
 
-def _clips(scored: Scored) -> StatusItem:
-    outcomes = scored.outcomes
-    counts = _counts(outcomes, tuple(one for one in STATUS_WORDS if one != "ok"))
+def _clips(run: ScoredRun) -> StatusItem:
+    outcomes = run.outcomes
+    counts = _counts(outcomes, tuple(status for status in STATUS_WORDS if status != "ok"))
     failed = outcomes.failed
-    return StatusItem(
-        title="Clips",
-        value=plural(failed, "failed clip") if failed else f"all {outcomes.count('ok')} predicted",
-        note=", ".join(counts) if counts else "no clip failed",
-        tone="error" if failed else "warning" if counts else "good",
-    )
+    value = plural(failed, "failed clip") if failed else f"all {outcomes.count('ok')} predicted"
+    tone = "error" if failed else "warning" if counts else "good"
+    return "Clips", value, ", ".join(counts) or "no clip failed", tone
 
 
-def _time(scored: Scored) -> StatusItem:
-    run = scored.results.run
-    ended = {"complete": "", "partial": "the run ended early"}[run.status]
-    if not run.time_limit_s:
-        return StatusItem("Time", f"{run.duration_s:.1f} s", ended, "warning" if ended else "plain")
-    share = run.duration_s / run.time_limit_s
-    late = run.second_pass.planned - run.second_pass.asked if run.second_pass else 0
+def _time(run: ScoredRun) -> StatusItem:
+    facts = run.results.run
+    ended = {"complete": "", "partial": "the run ended early"}[facts.status]
+    if not facts.time_limit_s:
+        return "Time", f"{facts.duration_s:.1f} s", ended, "warning" if ended else "plain"
+    share = facts.duration_s / facts.time_limit_s
+    late = facts.second_pass.planned - facts.second_pass.asked if facts.second_pass else 0
     unreached = f"{plural(late, 'altered copy', 'altered copies')} not reached" if late else ""
     note = ended or unreached or f"{percent(share)} of the limit"
     close = bool(ended or unreached) or share >= _NEARLY_ALL
-    return StatusItem(
-        "Time", f"{run.duration_s:.1f} s of {run.time_limit_s:.0f} s", note, "warning" if close else "good"
-    )
+    return "Time", f"{facts.duration_s:.1f} s of {facts.time_limit_s:.0f} s", note, "warning" if close else "good"
 
 
-def _isolation(scored: Scored) -> StatusItem:
-    level = one_line(scored.results.run.isolation, 40)
-    return StatusItem("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain")
-
-
-def _seal(scored: Scored) -> StatusItem:
-    if scored.results.folder.sealed:
-        return StatusItem("Records", "sealed", "unchanged since ingestion", "good")
-    return StatusItem("Records", "unsealed", "hashes checked, origin not verified", "plain")
-
-
-def _same_twice(title: str, receipt: Receipt | None, one: str, many: str) -> StatusItem:
+def _same_twice(title: str, receipt: Receipt | None, singular: str, several: str) -> StatusItem:
     if receipt is None:
-        return StatusItem(title, "not asked", f"no {one} was asked twice", "plain")
+        return title, "not asked", f"no {singular} was asked twice", "plain"
     if receipt.identical == receipt.clips:
-        return StatusItem(title, "yes", f"{plural(receipt.clips, one, many)} asked twice, identical", "good")
+        return title, "yes", f"{plural(receipt.clips, singular, several)} asked twice, identical", "good"
     size = receipt.largest_difference  # two digits, because a model can choose it
     by = f" by up to {size:.2g}" if size is not None and size > 0 else ""
     different = receipt.clips - receipt.identical
-    return StatusItem(title, "no", f"{different} of {receipt.clips} {many} asked twice differ{by}", "warning")
+    return title, "no", f"{different} of {receipt.clips} {several} asked twice differ{by}", "warning"
 
 
 _DRAWN = ("chance", "constant", "solution")
@@ -152,40 +133,56 @@ class ScoreRow:
     """Weight in the total, for an axis."""
 
 
-def first_screen(scored: Scored) -> dict[str, Any]:
+def first_screen(run: ScoredRun) -> dict[str, Any]:
     """Build what the template needs besides settings and evaluation."""
-    settings, columns = scored.settings, scored.evaluation.columns
+    settings, columns = run.settings, run.evaluation.columns
     parts = factors(
-        {column.key: one.value for column, one in columns}, settings.explanation_score, causes=bool(settings.causes)
+        {column.key: estimate.value for column, estimate in columns},
+        settings.explanation_score,
+        causes=bool(settings.causes),
     )
     weights = {name: getattr(settings.explanation_score.weights, name) for name in parts.axes}
     whole = sum(weights.values())
     shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
-    rows = {column.key: _row(column, one, scored, shares.get(column.key)) for column, one in columns}
+    rows = {
+        column.key: ScoreRow(
+            column,
+            estimate,
+            number(estimate.value, min(column.decimals, MOST_DECIMALS)),
+            interval(estimate.interval, run.spread_places(column)),
+            tuple(_marks(column, estimate, run)),
+            shares.get(column.key),
+        )
+        for column, estimate in columns
+    }
+    subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
+    predicted = [*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), SKILL]
     limits = settings.explanation_score.bands
-    given = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
+    files = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
     return {
         "total": rows[TOTAL],
         "band": (word := settings.explanation_score.word(rows[TOTAL].estimate.value)),
         "tone": _tone(list(limits).index(word), len(limits)),
         "errors": [
-            one for one in scored.findings if one.yours and (one.severity == "error" or one.code == _UNANSWERED)
+            problem
+            for problem in run.problems
+            if problem.yours and (problem.severity == "error" or problem.code == _UNANSWERED)
         ],
-        "invalid_texts": (found := scored.evaluation.shortfalls) and found.invalid_text,
+        "invalid_texts": run.evaluation.shortfalls.get("invalid_text"),
         # Closed values are already rounded.
         "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
         # (word, begin, end) of the scale, lowest first.
         "bands": [(word, *ends) for word, ends in zip(limits, pairwise([*limits.values(), 100.0]), strict=True)],
-        "verdict": list(_verdict(scored)),
+        "verdict": list(_verdict(run)),
         "parts": parts,
         "axes": [rows[name] for name in parts.axes],
-        "predictions": [rows[key] for key in _prediction_keys(settings)],
-        "rows": [row for key, row in rows.items() if given.get(key, True)],
-        "landmarks": scored.beside.landmarks.items,
+        "predictions": [rows[key] for key in predicted],
+        "rows": [row for key, row in rows.items() if files.get(key, True)],
+        "landmarks": run.landmarks.items,
         # One mark of each kind that occurs, for the legend and the headings of the table.
         "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
-        "advice": advice(scored, parts),
-        "status": status(scored),
+        "advice": advice(run, parts),
+        "status": status(run),
         # Nominal coverage of the intervals; empty without intervals.
         "level": f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if any(row.interval for row in rows.values()) else "",
     }
@@ -197,24 +194,13 @@ def _tone(step: int, steps: int) -> str:
     return "chance" if not step else "low" if share <= 1 / 3 else "middle" if share <= 2 / 3 else "high"
 
 
-def _prediction_keys(settings: Settings) -> tuple[str, ...]:
-    subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
-    return (*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), "skill")
-
-
-def _row(column: Column, estimate: Estimate, scored: Scored, weight: float | None) -> ScoreRow:
-    value = number(estimate.value, min(column.decimals, MOST_DECIMALS))
-    spread = interval(estimate.interval, scored.spread_places(column))
-    return ScoreRow(column, estimate, value, spread, tuple(_marks(column, estimate, scored)), weight)
-
-
-def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]:
+def _marks(column: Column, estimate: Estimate, run: ScoredRun) -> Iterator[Mark]:
     """Return chance, the constant on the same clips if open, and the landmarks of the phase."""
     if column.maximum is None:
         return
     low, high = column.minimum, column.maximum
-    places = min(column.decimals, scored.spread_places(column))
-    landmarks = scored.beside.landmarks
+    places = min(column.decimals, run.spread_places(column))
+    landmarks = run.landmarks
     known: list[tuple[str, str, float | None]] = [
         ("chance", "Chance", column.chance),
         ("constant", "Constant", estimate.baseline),
@@ -222,25 +208,25 @@ def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]
     for landmark in landmarks.items:
         if landmark.kind != "constant" or estimate.baseline is None:
             known.append((landmark.kind, landmark.title, landmark.columns.get(column.key)))
-    order = {landmark.title: place for place, landmark in enumerate(landmarks.of_kind("solution"))}
+    order = {landmark.title: rank for rank, landmark in enumerate(landmarks.of_kind("solution"))}
     for kind, title, value in known:
         if value is not None:
             at = position(min(high, max(low, value)), low, high)
             yield Mark(kind, title, number(value, places), at, order.get(title, 0))
 
 
-def _verdict(scored: Scored) -> Iterator[str]:
-    outcomes = scored.outcomes
-    if scored.parts_hidden:
+def _verdict(run: ScoredRun) -> Iterator[str]:
+    outcomes = run.outcomes
+    if run.outcomes.parts_hidden:
         yield (
             "This total is a diagnostic: models can recognise altered copies of filmed clips, so an honest explanation "
             "need not get the highest total."
         )
-    first, _ = scored.evaluation.columns[0]
+    first, _ = run.evaluation.columns[0]
     if first.key != TOTAL:
         yield f"The leaderboard ranks by another column: {first.title.lower()}."
-    if scored.results.run.results:
-        *titles, last = (column.title for column, _ in scored.evaluation.columns if column.key in MEASURED)
+    if run.results.run.results:
+        *titles, last = (axis.title for axis in REGISTRY.values() if axis.needs_model)
         yield (
             f"Results were submitted instead of code. {', '.join(titles)} and {last} need a model to answer altered "
             "clips; there was none, so they get their worst value."
@@ -253,7 +239,7 @@ def _verdict(scored: Scored) -> Iterator[str]:
     left_out = outcomes.count("unreadable")
     if left_out:
         yield f"{left_out} clips could not be decoded and count for nobody: please tell the organisers."
-    skill = next(estimate for column, estimate in scored.evaluation.columns if column.key == "skill")
+    skill = next(estimate for column, estimate in run.evaluation.columns if column.key == "skill")
     low, high = skill.interval or (skill.value, skill.value)
     if round(low, 2) > 0:
         yield f"The predictions remove {percent(abs(skill.value))} of the error of always answering the training mean."

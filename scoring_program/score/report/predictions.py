@@ -1,6 +1,7 @@
 """The section on predictions: metrics compared with baselines, plots, and gaps between groups of people."""
 
 import math
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -8,31 +9,36 @@ import numpy as np
 from score.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Summary
 from score.metrics import resample_weights
 from score.report.drawings import calibration, residuals, scatter
-from score.report.gate import MOST_DECIMALS, Scored
-from score.report.numbers import number, plural
+from score.report.page import number, plural
+from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import Settings
 from score.visible import in_words
 
 _RATIO_PLACES = 2
 
 
-def predictions(scored: Scored) -> dict[str, Any]:
+def predictions(run: ScoredRun) -> dict[str, Any]:
     """Build what the template needs besides settings and evaluation."""
-    settings, fairness = scored.settings, scored.evaluation.fairness
+    settings, fairness = run.settings, run.evaluation.fairness
     main = settings.names.index(settings.main_target)
     return {
         "place": main,
         # Only landmarks with metrics per target, which coarse ones lack.
-        "landmarks": [item for item in scored.beside.landmarks.items if item.targets],
-        "plots": _plots(scored),
+        "landmarks": [item for item in run.landmarks.items if item.targets],
+        "plots": _plots(run),
         "rule": _rule(fairness, settings) if fairness else "",
-        "attributes": _attributes(fairness, main) if fairness else [],
+        # If only the rough summaries are open, there are no gaps.
+        "attributes": [
+            _attribute(summary, gaps, main) for summary, gaps in zip_longest(fairness.summaries, fairness.attributes)
+        ]
+        if fairness
+        else [],
     }
 
 
-def _plots(scored: Scored) -> list[dict[str, Any]]:
+def _plots(run: ScoredRun) -> list[dict[str, Any]]:
     """Draw every target, the main one first; nothing if true values are closed or no clip has a prediction."""
-    settings, outcomes = scored.settings, scored.outcomes
+    settings, outcomes = run.settings, run.outcomes
     good = np.array([status == "ok" for status in outcomes.statuses])
     if not settings.report.truth or not good.any():
         return []
@@ -51,19 +57,13 @@ def _plots(scored: Scored) -> list[dict[str, Any]]:
                 "residuals": residuals(truth, predicted, target),
             }
         )
-    return sorted(drawn, key=lambda one: one["target"] != settings.main)
+    return sorted(drawn, key=lambda drawing: drawing["target"] != settings.main)
 
 
 def _rule(fairness: Fairness, settings: Settings) -> str:
     parts = [number(fairness.threshold, MOST_DECIMALS)] if math.isfinite(fairness.threshold) else []
     parts += ["the median of the labels"] if fairness.threshold_is_median else []
     return f"A clip counts as selected when the predicted {settings.main.title} is at least {', '.join(parts)}."
-
-
-def _attributes(fairness: Fairness, main: int) -> list[dict[str, Any]]:
-    # If only the rough summaries are open, there are no attributes.
-    found = fairness.attributes or (None,) * len(fairness.summaries)
-    return [_attribute(summary, gaps, main) for summary, gaps in zip(fairness.summaries, found, strict=True)]
 
 
 def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
+from typing import Any
 
 from score.text import Mention, Vocabulary, cue_mentions
 from score.text.reading import Triple
@@ -15,63 +17,44 @@ _LEAST_SHARE = 0.6
 _HIDES_LITTLE = 1.25
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Some words of a text."""
-
-    text: str
-    """The words, with hidden characters made visible."""
-    cue: str
-    """The cue that they name; empty for other words."""
-    sign: int
-    """Claimed effect of the cue: 1 raised, -1 lowered, 0 none or mixed."""
-    said: str
-    """All claims about the cue in words; empty without one."""
-
-
-@dataclass(frozen=True)
-class MarkedText:
-    """What the model wrote."""
-
-    shown: tuple[Piece, ...]
-    """Its beginning, or all of a short text."""
-    rest: tuple[Piece, ...]
-    cut_off: bool
-    """Whether the text was longer than the kept part."""
-
-
-def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles: Mapping[str, str]) -> MarkedText:
+def highlight(text: str, vocabulary: Vocabulary, stated: Iterable[Triple], titles: Mapping[str, str]) -> dict[str, Any]:
     """Split a text into plain words and cues.
 
-    `text`: any text; hidden characters are made visible here, and the template escapes markup. Returns the pieces in
-    order; together they are the stripped text, at most 5,000 characters.
+    `text`: any text; hidden characters are made visible here, and the template escapes markup. Returns the pieces of
+    the beginning (``shown``) and of the ``rest``, together the stripped text of at most 5,000 characters, and whether
+    it was ``cut_off``. Each piece has a ``text``, the ``cue`` that it names, the claimed ``sign`` of the cue (0 if none
+    or mixed) and all ``claims`` about it in words.
     """
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     mentions = _joined(text, cue_mentions(text, vocabulary))
     cut = start + cut_place(text[start:end], _SHOWN)
-    cut = next((one.end for one in mentions if one.start < cut < one.end), cut)  # do not split a marked word
+    cut = next(
+        (mention.end for mention in mentions if mention.start < cut < mention.end), cut
+    )  # do not split a marked word
     last = min(end, start + _LONGEST)
-    said = {cue: _said(cue, told, titles) for cue in {mention.cue for mention in mentions}}
-    shown, rest = (
-        tuple(
-            Piece(visible(text[begin:stop], _LONGEST), cue.replace("_", " "), *said.get(cue, (0, "")))
-            for begin, stop, cue in _stretches(first, behind, mentions)
-        )
-        for first, behind in ((start, min(cut, last)), (cut, last))
-    )
-    return MarkedText(shown, rest, cut_off=last < end)
+    claims = {cue: _claims(cue, stated, titles) for cue in {mention.cue for mention in mentions}}
+
+    def pieces(first: int, behind: int) -> list[dict[str, Any]]:
+        pieces_found = []
+        for begin, stop, cue in _stretches(first, behind, mentions):
+            sign, words = claims.get(cue, (0, ""))
+            shown = visible(text[begin:stop], _LONGEST)
+            pieces_found.append({"text": shown, "cue": cue.replace("_", " "), "sign": sign, "claims": words})
+        return pieces_found
+
+    return {"shown": pieces(start, min(cut, last)), "rest": pieces(cut, last), "cut_off": last < end}
 
 
-def _said(cue: str, told: Iterable[Triple], titles: Mapping[str, str]) -> tuple[int, str]:
+def _claims(cue: str, stated: Iterable[Triple], titles: Mapping[str, str]) -> tuple[int, str]:
     """Return the claimed sign of a cue (0 if mixed), and all claims about it in words."""
-    signs = {target: sign for name, target, sign in told if name == cue}
+    signs = {target: sign for name, target, sign in stated if name == cue}
     parts = []
     for wanted, verb in ((1, "raised"), (-1, "lowered")):
         targets = [title for name, title in titles.items() if signs.get(name) == wanted]
         if targets:
             parts.append(f"said to have {verb} {', '.join(targets)}")
-    one = set(signs.values())
-    return (one.pop() if len(one) == 1 else 0), "; ".join(parts)
+    distinct = set(signs.values())
+    return (distinct.pop() if len(distinct) == 1 else 0), "; ".join(parts)
 
 
 def _joined(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
@@ -87,15 +70,15 @@ def _joined(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 def _stretches(first: int, behind: int, mentions: Iterable[Mention]) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, cue) of every stretch in order; plain words have no cue."""
-    place = first
+    position = first
     for mention in mentions:
-        if mention.start >= place and mention.end <= behind:
-            if mention.start > place:
-                yield place, mention.start, ""
+        if mention.start >= position and mention.end <= behind:
+            if mention.start > position:
+                yield position, mention.start, ""
             yield mention.start, mention.end, mention.cue
-            place = mention.end
-    if behind > place:
-        yield place, behind, ""
+            position = mention.end
+    if behind > position:
+        yield position, behind, ""
 
 
 def cut_place(text: str, length: int) -> int:
@@ -110,22 +93,12 @@ def cut_place(text: str, length: int) -> int:
     if len(text) <= _HIDES_LITTLE * length:
         return len(text)
     least = max(1, int(_LEAST_SHARE * length))
-    for ends in (_ends_sentence, _ends_word):
-        place = next((place for place in range(length, least - 1, -1) if ends(text, place)), 0)
-        if place:
-            return place
-    place = next((place for place in range(length, 0, -1) if not _inside_character(text, place)), 0)
-    return place or length
-
-
-def _ends_sentence(text: str, place: int) -> bool:
-    return text[place].isspace() and text[place - 1] in ".!?"
-
-
-def _ends_word(text: str, place: int) -> bool:
-    return text[place].isspace() and not text[place - 1].isspace()
-
-
-def _inside_character(text: str, place: int) -> bool:
-    joined = text[place] in _JOINERS or text[place - 1] in _JOINERS
-    return joined or bool(unicodedata.combining(text[place]))
+    gaps = [position for position in range(length, least - 1, -1) if text[position].isspace()]
+    sentences = (position for position in gaps if text[position - 1] in ".!?")
+    words = (position for position in gaps if not text[position - 1].isspace())
+    characters = (
+        position
+        for position in range(length, 0, -1)
+        if not _JOINERS & {text[position], text[position - 1]} and not unicodedata.combining(text[position])
+    )
+    return next(chain(sentences, words, characters), length)

@@ -1,34 +1,21 @@
 """Render the pages as texts; no file is written here."""
 
-import math
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from html import escape
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from score.errors import Problem
-from score.read.outcomes import Outcomes
-from score.read.results import Results
 from score.read.run import Facts
-from score.report import numbers
 from score.report.explanations import explanations, smaller
 from score.report.first_screen import clips_sentence, first_screen
-from score.report.gate import Scored
-from score.report.look import look
+from score.report.page import render
 from score.report.predictions import predictions
 from score.report.provenance import citation, machine, method, record, versions
-from score.visible import in_words, one_line, visible
+from score.run import Run, ScoredRun
 
 LARGEST_PAGE = 5_000_000
 """Bytes; the platform rejects pages of more than 5 MB."""
 NO_SCORES = "no scores"
-_FILTERS = (
-    *(numbers.number, numbers.signed, numbers.factor, numbers.percent, numbers.counted),
-    *(numbers.interval, numbers.position, in_words, one_line),
-)
 _LAST_PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -45,9 +32,9 @@ _LAST_PAGE = """\
 """
 
 
-def report_page(scored: Scored) -> str:
+def report_page(run: ScoredRun) -> str:
     """Render the page of a scored run, at most 5 MB; score.report.gate decides what it may show."""
-    content = contents(scored)
+    content = contents(run)
     page = render("scored.html", content)
     while len(page.encode()) > LARGEST_PAGE:
         fewer = smaller(content["explanations"])
@@ -58,95 +45,64 @@ def report_page(scored: Scored) -> str:
     return page
 
 
-def contents(scored: Scored) -> dict[str, Any]:
+def contents(run: ScoredRun) -> dict[str, Any]:
     """Build the sections, the only content that the templates of a scored run receive."""
-    predicted = predictions(scored)
+    predicted = predictions(run)
     return {
-        "heading": scored.settings.heading,
-        "sections": tuple(_sections(scored, groups=any(one["shown"] for one in predicted["attributes"]))),
-        "settings": scored.settings,
-        "evaluation": scored.evaluation,
-        "private": scored.beside.private,
-        "scores": first_screen(scored),
+        "heading": run.settings.heading,
+        "sections": tuple(_sections(run, groups=any(attribute["shown"] for attribute in predicted["attributes"]))),
+        "settings": run.settings,
+        "evaluation": run.evaluation,
+        "private": run.private,
+        "scores": first_screen(run),
         "predictions": predicted,
-        "explanations": explanations(scored),
-        "findings": scored.findings,
-        "citation": citation(scored),
-        "versions": versions(scored),
-        "machine": machine(scored),
-        "method": tuple(method(scored)),
-        "record": record(scored),
+        "explanations": explanations(run),
+        "problems": run.problems,
+        "citation": citation(run),
+        "versions": versions(run),
+        "machine": machine(run),
+        "method": tuple(method(run)),
+        "record": record(run),
     }
 
 
-def _sections(scored: Scored, *, groups: bool) -> Iterator[tuple[str, str]]:
+def _sections(run: ScoredRun, *, groups: bool) -> Iterator[tuple[str, str]]:
     """Return (anchor, title) of the page's sections."""
     yield from (("axes", "Scores"), ("status", "This run"), ("numbers", "Numbers"))
-    if scored.evaluation.targets:
+    if run.evaluation.targets:
         yield "targets", "Predictions"
     if groups:
         yield "groups", "Groups"
-    if scored.settings.report.clips:
+    if run.settings.report.clips:
         yield "clips", "Explanations"
-    if scored.findings:
-        yield "yours" if any(one.yours for one in scored.findings) else "theirs", "Problems"
+    if run.problems:
+        yield "yours" if any(problem.yours for problem in run.problems) else "theirs", "Problems"
     yield "provenance", "Provenance"
 
 
-def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Problem], worker: Facts) -> str:
+def early_page(run: Run, problems: Sequence[Problem]) -> str:
     """Render what is known before scoring; the platform shows this page until scores exist."""
-    facts = (("Ingestion", f"{results.run.duration_s:.1f} s"), *worker)
-    known = {"heading": heading, "clips": clips_sentence(outcomes), "findings": findings, "facts": facts}
+    facts = (("Ingestion", f"{run.results.run.duration_s:.1f} s"), *run.worker)
+    known = {
+        "heading": run.settings.heading,
+        "clips": clips_sentence(run.outcomes),
+        "problems": problems,
+        "facts": facts,
+    }
     return render("early.html", known)
 
 
 def failure_page(
-    headline: str, findings: Sequence[Problem], worker: Facts, heading: str = "", band: str = NO_SCORES
+    headline: str, problems: Sequence[Problem], worker: Facts, heading: str = "", band: str = NO_SCORES
 ) -> str:
     """Render the page of a run without scores or report: what happened, where, and how to fix it.
 
-    Findings never hold label values (score.errors).
+    Problems never hold label values (score.errors).
     """
-    known = {"band": band, "heading": heading, "headline": headline, "findings": findings, "facts": worker}
+    known = {"band": band, "heading": heading, "headline": headline, "problems": problems, "facts": worker}
     return render("failed.html", known)
 
 
 def last_page(headline: str) -> str:
     """Make a page without a template, as a last resort."""
     return _LAST_PAGE.format(headline=escape(headline))
-
-
-def render(template: str, page: object, own: Path | None = None) -> str:
-    """Render a template, which receives only this object and the page's look.
-
-    `own`: folder with templates of another page that shares the report's look.
-    """
-    folders = (Path(__file__).parent / "templates", *([own] if own else []))
-    return environment(*folders).get_template(template).render(page=page, look=look())
-
-
-# The early page and the report share most templates, so keep them compiled.
-@lru_cache(maxsize=4)
-def environment(*folders: Path) -> Environment:
-    """Return the templates of some folders, with the filters for numbers; all texts are escaped and made harmless."""
-    # Escape in all templates, whatever their names: nearly all text comes from participants.
-    templates = Environment(
-        loader=FileSystemLoader(folders),
-        autoescape=True,
-        finalize=_harmless,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    templates.filters.update({one.__name__: one for one in _FILTERS})
-    templates.tests["finite"] = math.isfinite
-    templates.filters["zip"] = zip
-    return templates
-
-
-def _harmless(value: object) -> object:
-    """Make hidden characters visible in every text that a template inserts, before escaping.
-
-    Values with ``__html__`` are the templates' own markup and stay as they are.
-    """
-    return visible(value, len(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value

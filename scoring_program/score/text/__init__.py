@@ -4,8 +4,6 @@ The reader is deterministic, needs no data but ``lexicon.yaml``, and takes linea
 characters. ``docs/language.md`` explains the rules in plain words.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from score.text.claims import ClaimReader, Level, LevelStatement, TextClaim, consistent, sentences, stated_levels
@@ -44,15 +42,9 @@ def parse_claims(text: str, vocabulary: Vocabulary) -> tuple[TextClaim, ...]:
 
     A cue that is claimed both to raise and to lower a target is left out.
 
-    Parameters
-    ----------
-    text
-        English; the first 1,200 characters count.
-    vocabulary
-        Cues and targets of the task. Create it once, because its phrase book is cached.
+    `text`: English; the first 1,200 characters count. `vocabulary`: cues and targets of the task. Create it once,
+    because its phrase book is cached.
 
-    Examples
-    --------
     >>> words = Vocabulary(("smile", "gaze"), ("interview", "openness"), "interview")
     >>> parse_claims("A warm smile raised the score, but looking away lowered openness.", words)
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -67,8 +59,6 @@ def parse_claims(text: str, vocabulary: Vocabulary) -> tuple[TextClaim, ...]:
 def parse_levels(text: str, vocabulary: Vocabulary) -> tuple[LevelStatement, ...]:
     """Return which targets a text calls low, medium or high, each statement once.
 
-    Examples
-    --------
     >>> parse_levels("The interview score is rather high (0.62).", Vocabulary((), ("interview",), "interview"))
     (LevelStatement(target='interview', level='high'),)
     """
@@ -79,8 +69,6 @@ def parse_levels(text: str, vocabulary: Vocabulary) -> tuple[LevelStatement, ...
 def cue_mentions(text: str, vocabulary: Vocabulary) -> tuple[Mention, ...]:
     """Return where a text names cues, as the parser of claims reads it, in the order of the text; none overlap.
 
-    Examples
-    --------
     >>> cue_mentions("Her warm smile helped.", Vocabulary(("smile",), ("interview",), "interview"))
     (Mention(start=9, end=14, cue='smile'),)
     """

@@ -3,8 +3,6 @@
 ``docs/language.md`` has the rules in plain words, ``lexicon.yaml`` the phrases.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -340,20 +338,9 @@ def _no_statement(sentence: Sequence[Item], place: int) -> bool:
 def consistent(prediction: Mapping[str, float], statements: Iterable[LevelStatement]) -> bool:
     """Whether a text states at least one level, and every level that it states contains the prediction.
 
-    Parameters
-    ----------
-    prediction
-        Target to value, on the unit scale [0, 1].
-    statements
-        From `parse_levels`.
+    `prediction`: target to value, on the unit scale [0, 1]. `statements`: from `parse_levels`. Returns False without
+    statements. A statement about a target without a prediction counts as a contradiction.
 
-    Returns
-    -------
-    bool
-        False without statements. A statement about a target without a prediction counts as a contradiction.
-
-    Examples
-    --------
     >>> consistent({"interview": 0.62}, [LevelStatement("interview", "high")])
     True
     """

@@ -1,7 +1,5 @@
 """Cut a text into sentences and words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -119,15 +117,13 @@ def _plain(text: str) -> str:
     plain = text.translate(_PLAIN).lower()
     plain = _ASIDE.sub(lambda found: " " * len(found[0]), plain)
     plain = _ASKED.sub(lambda found: found[1] + ":", plain)
-    plain = _QUOTE.sub(_unquoted, plain)
+    plain = _QUOTE.sub(
+        lambda found: f" {found[1]} " if len(found[1].split()) <= 3 else _QUOTATION.center(len(found[0])), plain
+    )
     plain = _SHORT.sub(",", plain)  # "reasons: no eye contact; a flat voice"
     plain = _BULLET.sub(lambda found: ".".ljust(len(found[0])), plain)
     plain = _DASH.sub(lambda found: _PAUSE.center(len(found[0])), plain)
     return re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)
-
-
-def _unquoted(found: re.Match[str]) -> str:
-    return f" {found[1]} " if len(found[1].split()) <= 3 else _QUOTATION.center(len(found[0]))
 
 
 def _written_out(word: str) -> list[str]:
@@ -240,16 +236,14 @@ class PhraseBook:
         """Return the index after a phrase whose other words are `rest`; 0 if it is not there."""
         for part in rest:
             passed = 0
-            while at < len(words) and not _fits(words[at], part):
+            while at < len(words) and not (
+                words[at].startswith(part[:-1]) if part.endswith("*") else words[at] == part
+            ):
                 if passed == _MOST_SMALL_WORDS or words[at] not in self._small:
                     return 0
                 at, passed = at + 1, passed + 1
             at += 1
         return at if at <= len(words) else 0
-
-
-def _fits(word: str, part: str) -> bool:
-    return word.startswith(part[:-1]) if part.endswith("*") else word == part
 
 
 @lru_cache(maxsize=8)

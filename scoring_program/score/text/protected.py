@@ -4,8 +4,6 @@ They cause a warning and affect no score, so the search prefers misses to false 
 The words and rules are in ``protected.yaml``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -41,32 +39,27 @@ def attributes() -> tuple[str, ...]:
 def named_attributes(text: str) -> tuple[Named, ...]:
     """Return the protected attributes that a text names, each once, in the order of `attributes`.
 
-    Parameters
-    ----------
-    text
-        English; the first 1,200 characters count, and quotations of more than three words do not.
+    `text`: English; the first 1,200 characters count, and quotations of more than three words do not.
 
-    Examples
-    --------
     >>> named_attributes("The young woman in the black jacket smiles, so the score is high.")
     (Named(attribute='sex or gender', words='woman'), Named(attribute='age', words='young'))
     >>> named_attributes("A warm smile and a black jacket raised the score.")
     ()
     """
     sentences = [tuple(map(_bare, tokens)) for tokens in sentences_of(text[:LONGEST_TEXT])]
-    found = []
+    named = []
     for name in _attributes():
         words = next((words for tokens in sentences for words in _named_in(tokens, name)), None)
         if words:
-            found.append(Named(name, words))
-    return tuple(found)
+            named.append(Named(name, words))
+    return tuple(named)
 
 
 def _named_in(tokens: Phrase, name: str) -> Iterator[str]:
     attribute, beginnings = _attributes()[name], _beginnings(name)
     denied = not _words("denials").isdisjoint(tokens)
-    for start in (place for place, token in enumerate(tokens) if token in beginnings):
-        if any(_at(tokens, place, attribute["except"]) for place in (start, start - 1) if place >= 0):
+    for start in (index for index, token in enumerate(tokens) if token in beginnings):
+        if any(_at(tokens, index, attribute["except"]) for index in (start, start - 1) if index >= 0):
             continue
         for kind, phrases in attribute.items():
             phrase = _at(tokens, start, phrases)
@@ -89,12 +82,12 @@ def _is_of_a_person(tokens: Phrase, start: int, end: int) -> bool:
     before = start - 1
     while before >= 0 and (tokens[before] in _words("adverbs") or tokens[before].isdecimal()):
         before -= 1
-    said = (
+    described = (
         before >= 1
         and tokens[before] in _words("copulas")
         and tokens[before - 1] in _words("people") | _words("subjects")
     )
-    return said and (end == len(tokens) or tokens[end] in _words("ends"))
+    return described and (end == len(tokens) or tokens[end] in _words("ends"))
 
 
 def _is_owned(tokens: Phrase, start: int) -> bool:

@@ -1,7 +1,5 @@
 """Reading level of a text, in school grades."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -23,8 +21,6 @@ _VOWELS = re.compile(r"[aeiouy]+")
 def syllables(word: str) -> int:
     """Count groups of vowels, less a silent e at the end; at least 1.
 
-    Examples
-    --------
     >>> [syllables(word) for word in ("smile", "table", "lighting", "posture", "the", "raised")]
     [1, 2, 2, 2, 1, 2]
     """
@@ -39,15 +35,8 @@ def syllables(word: str) -> int:
 def readability(text: str) -> float:
     """Return the Flesch-Kincaid grade ``0.39 words/sentences + 11.8 syllables/words - 15.59`` (Kincaid et al. 1975).
 
-    Parameters
-    ----------
-    text
-        English; the first 1,200 characters count.
-
-    Returns
-    -------
-    float
-        School grade; about -3 for the simplest text, no upper limit. 0 for a text without words.
+    `text`: English; the first 1,200 characters count. Returns a school grade; about -3 for the simplest text, no upper
+    limit. 0 for a text without words.
     """
     words = words_of(text)
     if not words:
@@ -106,14 +95,14 @@ def _known(sentences: Sequence[Sequence[str]]) -> float:
     known = total = 0
     for tokens in sentences:
         inside: set[int] = set()
-        for place, token in enumerate(tokens):
+        for index, token in enumerate(tokens):
             if not token[0].isalpha():
                 continue
             total += 1
-            if place not in inside and token not in common:
-                found = book.find(tokens, place)
-                inside |= set(range(place, found[1])) if found else set()
-            known += token in common or place in inside
+            if index not in inside and token not in common:
+                phrase = book.find(tokens, index)
+                inside |= set(range(index, phrase[1])) if phrase else set()
+            known += token in common or index in inside
     return known / total if total else 0.0
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.challenge.jury.design import Final, Finalist, balance_of, choose_clips
-from score.read.answers import NO_EXPLANATION, Explanation
-from score.read.known import NOTHING_KNOWN
+from score.read.answers import Explanation
+from score.read.known import Known
 from score.read.outcomes import Outcomes
 from score.read.reference import Attribute
 from score.settings import Settings, read_settings
@@ -19,7 +19,7 @@ from tests.scoring.factory import make_case, make_input
 
 CLIPS = 60
 SEEDS = st.integers(0, 10_000)
-SAID = replace(NO_EXPLANATION, text="A broad smile raised the interview score.", text_ok=True)
+SAID = replace(Explanation(), text="A broad smile raised the interview score.", text_ok=True)
 HALVES = np.arange(CLIPS) % 2
 
 
@@ -43,11 +43,11 @@ def final_of(settings: Settings, seed: int, attributes: dict[str, tuple[str, ...
         sources=np.arange(CLIPS),
         probes=((),) * CLIPS,
         repeats=(None,) * CLIPS,
-        known=replace(NOTHING_KNOWN, groups=groups),
+        known=replace(Known(), groups=groups),
         warnings=(),
     )
     quiet = set(random.permutation(CLIPS)[:silent].tolist())
-    said: list[Explanation] = [NO_EXPLANATION if number in quiet else SAID for number in range(CLIPS)]
+    said: list[Explanation] = [Explanation() if number in quiet else SAID for number in range(CLIPS)]
     other = replace(outcomes, prediction=random.uniform(size=shape), explanations=tuple(said))
     finalists = tuple(
         Finalist(name, 50.0, 1, name, Path(), one)
