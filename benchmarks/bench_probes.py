@@ -24,12 +24,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ingestion_program"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
-from ingest.media.altered.alteration import Alteration, Slow
-from ingest.media.altered.exchange import Exchange, Part
-from ingest.media.altered.jitter import Jitter
-from ingest.media.altered.material import Material
-from ingest.media.altered.painter import Painter
-from ingest.media.altered.region import Box, Cells, Outside
+from ingest.media.alteration import Alteration, Jitter, Slow
+from ingest.media.cache import ClipCache
+from ingest.media.exchange import Box, Cells, Exchange, Outside, Part
+from ingest.media.painter import Painter
 from ingest.media.video import ClipFacts, FrameReader, FrameRequest, Reader, wanted_frames
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,7 +41,7 @@ SIZES = ((640, 360), (1280, 720))
 REQUESTS = {"8 frames": FrameRequest(count=8), "all frames": FrameRequest()}
 
 
-def alterations(material: Material, call: int) -> Iterator[tuple[str, Alteration]]:
+def alterations(material: ClipCache, call: int) -> Iterator[tuple[str, Alteration]]:
     """Yield every alteration that touches pixels or frames, by name."""
     plain = Alteration(material, Jitter(1.005, 1.0, 2, -1, 1), seed=call)
     yield "original", plain
@@ -75,7 +73,7 @@ def decode(
     wanted, painter = asked, None
 
     def kept(file: Path) -> Reader | None:
-        return alteration.material.kept(file, asked, lambda: True) if shared and alteration else None
+        return alteration.cache.frames(file, asked, lambda: True) if shared and alteration else None
 
     if alteration is not None:
         wanted, painter = alteration.shown(asked), Painter(alteration, (facts.height, facts.width, 3), kept)
@@ -93,14 +91,14 @@ def measure_altering(paths: list[Path], rounds: int, case: str) -> bool:
     holds = True
     cv2.setNumThreads(1)
     for path in paths:
-        facts = Material(path).facts
+        facts = ClipCache(path).facts
         for asked, request in REQUESTS.items():
             decode(path, request, facts, None)
-            names = [name for name, _ in alterations(Material(path), 0)]
+            names = [name for name, _ in alterations(ClipCache(path), 0)]
             for number, name in ((number, name) for number, name in enumerate(names) if case in name):
                 ratios = []
                 for _ in range(rounds):
-                    material, altered, plain = Material(path), 0.0, 0.0
+                    material, altered, plain = ClipCache(path), 0.0, 0.0
                     _ = material.facts  # read for every clip, altered or not
                     for call in range(CALLS):
                         alteration = [made for _, made in alterations(material, call)][number]
@@ -116,9 +114,9 @@ def measure_sharing(paths: list[Path], rounds: int) -> bool:
     """Print the ratio of all calls of a clip that share their frames, at each size; return whether the limit holds."""
     holds, request = True, REQUESTS["8 frames"]
     for path in paths:
-        facts, ratios = Material(path).facts, []
+        facts, ratios = ClipCache(path).facts, []
         for _ in range(rounds):
-            material = Material(path)
+            material = ClipCache(path)
             calls = [made for _, made in alterations(material, 0)]
             material.share(calls)
             altered = sum(decode(path, request, facts, call, shared=True) for call in calls)

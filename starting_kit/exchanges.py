@@ -21,9 +21,9 @@ import programs
 from contract import Frame, Sound
 from file_clip import FileClip
 from ingest.data import read_footage
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.painter import Painter
-from ingest.media.clip import ClipSource
+from ingest.draws import Draws
+from ingest.media.alteration import ClipSource
+from ingest.media.painter import Painter
 from ingest.media.video import FrameReader, frame_shape, parse_request, wanted_frames
 from ingest.probes.plan import Call, exchanged_units
 from ingest.probes.stage import Stage

@@ -7,12 +7,11 @@ import numpy as np
 
 from benchmarks.detect.drawings import EXCHANGES, EXPRESSIVE, PLAIN, Drawn
 from ingest.data import Footage, read_exchanges
+from ingest.draws import Draws
 from ingest.errors import Problem
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.exchange import Exchange, Part
-from ingest.media.altered.painter import Painter
-from ingest.media.altered.region import Box
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
+from ingest.media.exchange import Box, Exchange, Part
+from ingest.media.painter import Painter
 from ingest.media.sound import Sound
 from ingest.media.video import Frame, FrameReader, FrameRequest, frame_shape, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS

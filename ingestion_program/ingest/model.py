@@ -13,11 +13,10 @@ from ingest.answers import check_explanation, check_prediction
 from ingest.confine import Siblings
 from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import IngestionError, Problem, Stage
+from ingest.media.alteration import ClipSource
 from ingest.media.buffers import FrameBuffer
-from ingest.media.clip import ClipSource
 from ingest.media.frame_server import FrameServer
-from ingest.media.jpeg import encode_jpeg
-from ingest.media.video import BadRequest, ClipFacts
+from ingest.media.video import BadRequest, ClipFacts, encode_jpeg
 from ingest.settings import Isolation, Limits, Task
 from model_process.packing import unpack
 from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message

@@ -11,10 +11,10 @@ from ingest.capacity import Meter, blame, has_gpu, workers_for
 from ingest.clock import Clock
 from ingest.confine import Siblings, end_descendants, harden_process
 from ingest.data import Footage, read_footage
+from ingest.draws import Draws
 from ingest.errors import IngestionError, Problem, disk_full
 from ingest.limits import Watchdog
 from ingest.log import Log
-from ingest.media.altered.draws import Draws
 from ingest.model import ModelProcess
 from ingest.pool import WorkerPool
 from ingest.record import (

@@ -18,7 +18,7 @@ from ingest.errors import Problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ingest.media.clip import ClipSource
+    from ingest.media.alteration import ClipSource
     from ingest.settings import Limits
     from ingest.workers import Answer, ClipTask, Loaded, ModelWorker, PassLimits
     from model_process.sandbox import Isolated

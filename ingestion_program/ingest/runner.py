@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from ingest.clock import Clock, minutes
 from ingest.data import Footage
+from ingest.draws import Draws
 from ingest.errors import IngestionError, Problem
 from ingest.evidence import CueClaim
 from ingest.log import Log, Progress
-from ingest.media.altered.draws import Draws
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.model import LoadFailed, Told
 from ingest.pool import WorkerPool
 from ingest.probes.edits import claims_of

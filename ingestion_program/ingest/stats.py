@@ -17,7 +17,7 @@ from ingest.errors import Problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ingest.media.clip import ClipSource
+    from ingest.media.alteration import ClipSource
 if TYPE_CHECKING:  # a run without packages is recorded, too
     from ingest.log import Log
     from ingest.pool import WorkerPool

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ingest.clock import Clock
-    from ingest.media.clip import ClipSource
+    from ingest.media.alteration import ClipSource
     from ingest.model import ModelProcess, Told
     from ingest.settings import Task
 

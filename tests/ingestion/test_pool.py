@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ingest import capacity, pool, workers
 from ingest.clock import Clock
 from ingest.errors import IngestionError, Problem
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.media.frame_server import ClipEnd
 from ingest.media.video import UnreadableClip
 from ingest.model import CallFailed, LoadFailed

@@ -11,7 +11,7 @@ import pytest
 from ingest.data import check_unchanged
 from ingest.errors import IngestionError, Problem
 from ingest.log import Log
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.model import CallResult, ask_explanation, ask_prediction
 from ingest.settings import read_task

@@ -83,7 +83,7 @@ PLATFORM = """
 import pickle, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.model import ModelProcess
 from ingest.settings import Isolation, Limits
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import cv2
 
+from ingest.media.alteration import ClipSource
 from ingest.media.buffers import BufferPool, FrameBuffer
-from ingest.media.clip import ClipSource
 from ingest.media.frame_stream import FrameStream, StreamPlan, plan_stream
 from ingest.media.sound import RATES, Sound, read_sound
 from ingest.media.video import BadRequest, ClipFacts, FrameRequest, UnreadableClip, parse_request, read_facts

@@ -10,10 +10,9 @@ from threading import Condition, Lock, RLock
 import numpy as np
 import numpy.typing as npt
 
-from ingest.media.altered.alteration import Alteration
-from ingest.media.altered.painter import Painter
+from ingest.media.alteration import Alteration, ClipSource
 from ingest.media.buffers import FrameBuffer
-from ingest.media.clip import ClipSource
+from ingest.media.painter import Painter
 from ingest.media.video import (
     ClipFacts,
     FrameReader,
@@ -206,7 +205,7 @@ class FrameStream:
         # Models look at a single frame here or there; a stream would take much memory.
         if alteration is None or len(self.plan.asked) <= 1 or self.plan.streaming:
             return None
-        return alteration.material.kept(path, self.plan.asked, lambda: not self.cancelled)
+        return alteration.cache.frames(path, self.plan.asked, lambda: not self.cancelled)
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.exchange import Exchange, Part
+from ingest.draws import Draws
+from ingest.media.exchange import Exchange, Part
 from ingest.settings import ProbeSettings
 
 EXCHANGE, FREEZE = "exchange", "freeze"

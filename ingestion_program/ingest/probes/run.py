@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from ingest.clock import Clock
     from ingest.data import Footage
+    from ingest.draws import Draws
     from ingest.evidence import CueClaim
     from ingest.log import Log
-    from ingest.media.altered.draws import Draws
-    from ingest.media.clip import ClipSource
+    from ingest.media.alteration import ClipSource
     from ingest.model import Told
     from ingest.pool import WorkerPool
     from ingest.probes.plan import Call

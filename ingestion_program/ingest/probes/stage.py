@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ingest.media.altered.alteration import Alteration
-from ingest.media.altered.jitter import draw_jitter
-from ingest.media.altered.material import Material, first_light
-from ingest.media.altered.region import Cells
-from ingest.media.video import UnreadableClip
+from ingest.media.alteration import Alteration, draw_jitter
+from ingest.media.cache import ClipCache
+from ingest.media.exchange import Cells
+from ingest.media.video import FrameReader, UnreadableClip
 from ingest.probes.edits import COPY, edit
 from ingest.probes.plan import EXCHANGE, FREEZE
 from ingest.settings import OPERATORS
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from ingest.data import Footage
-    from ingest.media.altered.draws import Draws
-    from ingest.media.clip import ClipSource
+    from ingest.draws import Draws
+    from ingest.media.alteration import ClipSource
     from ingest.probes.plan import Call
     from ingest.settings import Task
 
@@ -59,19 +59,19 @@ class Stage:
         UnreadableClip
             When the clip cannot be decoded.
         """
-        material = Material(clip.path)
-        _ = material.facts  # raises here, not in the middle of a call
-        altered = [self._alter(clip, call, material) for call in calls]
-        material.share([shown.alteration for shown in altered if shown.alteration is not None])
+        cache = ClipCache(clip.path)
+        altered = [self._alter(clip, call, cache) for call in calls]
+        # Raises here, not in the middle of a call.
+        cache.share([shown.alteration for shown in altered if shown.alteration is not None])
         return altered
 
-    def _alter(self, clip: ClipSource, call: Call, material: Material) -> ClipSource:
+    def _alter(self, clip: ClipSource, call: Call, cache: ClipCache) -> ClipSource:
         settings = self._task.probes
         if settings is None:
             raise ValueError("a task without probes has no calls")
         exchange = self._footage.exchanges.get(clip.clip_id)
         plain = Alteration(
-            material,
+            cache,
             # The same for all calls of a clip, so that they differ only by the alteration.
             draw_jitter(settings.jitter, self._draws, call.clip_id),
             self._draws.seed("noise", call.clip_id),
@@ -103,7 +103,7 @@ class Stage:
             transcript = next(heard, clip.transcript)
             return replace(clip, transcript=transcript, alteration=replace(plain, exchanged=call.parts))
         if call.operator == FREEZE:
-            transcript = drop_words(clip.transcript, call.seconds, material.facts.duration_s)
+            transcript = drop_words(clip.transcript, call.seconds, cache.facts.duration_s)
             return replace(clip, transcript=transcript, alteration=replace(plain, seconds=call.seconds))
         if call.kind == "unit":
             form = self._task.explanation
@@ -113,9 +113,9 @@ class Stage:
         return replace(clip, alteration=plain)
 
     def _light(self, clip: ClipSource) -> float | None:
+        """Return the mean of a clip's first frame, 0 to 1; None where it cannot be decoded."""
         if clip.clip_id not in self._lights:
-            try:
-                self._lights[clip.clip_id] = first_light(clip.path)
-            except UnreadableClip:
-                self._lights[clip.clip_id] = None
+            self._lights[clip.clip_id] = None
+            with suppress(UnreadableClip), closing(FrameReader(clip.path, threads=1)) as reader:
+                self._lights[clip.clip_id] = float(reader.decode(0)[1].mean()) / 255
         return self._lights[clip.clip_id]

@@ -13,14 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.data import Footage
-from ingest.media.altered.alteration import Alteration, Slow, frozen
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.jitter import GRAIN, Jitter, draw_jitter
-from ingest.media.altered.material import Material
-from ingest.media.altered.painter import Painter
-from ingest.media.altered.region import Box, Cells
-from ingest.media.clip import ClipSource
+from ingest.draws import Draws
+from ingest.media.alteration import GRAIN, Alteration, ClipSource, Jitter, Slow, draw_jitter, frozen
+from ingest.media.cache import ClipCache
+from ingest.media.exchange import Box, Cells
 from ingest.media.frame_server import FrameServer
+from ingest.media.painter import Painter
 from ingest.media.sound import read_sound, replace_by_another_moment
 from ingest.media.video import FrameReader, FrameRequest, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS
@@ -47,12 +45,12 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def plain(clip: Path) -> Alteration:
-    return Alteration(Material(clip), STILL, seed=1)
+    return Alteration(ClipCache(clip), STILL, seed=1)
 
 
 def frames_of(path: Path, alteration: Alteration | None, size: tuple[int, int] = (160, 90)) -> npt.NDArray[np.uint8]:
     """Return twenty frames as a model gets them."""
-    material = Material(path)
+    material = ClipCache(path)
     asked = wanted_frames(FrameRequest(count=20), material.facts)
     shape = (size[1], size[0], 3)
     wanted, painter = asked, None
@@ -148,7 +146,7 @@ def test_a_slow_clip_shows_a_piece_of_itself_in_order(frames: int, start: float,
 
 @pytest.mark.parametrize("change", [{"slow": Slow(0.5, 0.05)}, {"seconds": (1, 2)}])
 def test_a_frame_that_comes_again_has_other_grain(change: dict[str, object], clip: Path) -> None:
-    grainy = Alteration(Material(clip), Jitter(1.0, 1.0, 0, 0, 0, GRAIN), seed=1)
+    grainy = Alteration(ClipCache(clip), Jitter(1.0, 1.0, 0, 0, 0, GRAIN), seed=1)
     frames = frames_of(clip, replace(grainy, **change))  # type: ignore[arg-type]
     numbers = [read_number(frame) for frame in frames]
     assert len(set(numbers)) < len(numbers)
@@ -185,7 +183,7 @@ def test_jitter_stays_inside_its_bounds(seed: int, pixels: int, frames: int) -> 
 
 def test_a_relit_clip_comes_nearer_to_the_mean_that_is_asked_for(tmp_path: Path) -> None:
     dark = write_clip(tmp_path / "dark.mp4", 30, Format(width=160, height=90))
-    relit = frames_of(dark, Alteration(Material(dark), STILL, 1, brightness=0.6))
+    relit = frames_of(dark, Alteration(ClipCache(dark), STILL, 1, brightness=0.6))
     assert abs(float(relit.mean()) / 255 - 0.6) < abs(float(frames_of(dark, None).mean()) / 255 - 0.6)
 
 
@@ -221,7 +219,7 @@ def alteration_of(clip: ClipSource) -> Alteration:
 def test_an_edit_changes_its_cue_and_nothing_else(cue: str, phase: list[ClipSource]) -> None:
     shown = edited(phase, phase[0], cue)
     alteration = replace(alteration_of(shown), jitter=STILL)
-    plain = Alteration(Material(phase[0].path), STILL, 1)
+    plain = Alteration(ClipCache(phase[0].path), STILL, 1)
     told = shown.transcript == phase[0].transcript
     seen = np.array_equal(frames_of(phase[0].path, alteration), frames_of(phase[0].path, None))
     heard = np.array_equal(alteration.sound(RATE), plain.sound(RATE))  # type: ignore[arg-type]
@@ -276,7 +274,7 @@ def test_the_light_of_a_relit_clip_says_nothing_of_its_own(tmp_path: Path) -> No
 def test_an_edit_does_not_depend_on_the_order_of_the_list(phase: list[ClipSource]) -> None:
     for cue in EDITS:
         one, other = (edited(listed, phase[0], cue) for listed in (phase, phase[::-1]))
-        ours, theirs = (replace(alteration_of(shown), material=None) for shown in (one, other))  # type: ignore[arg-type]
+        ours, theirs = (replace(alteration_of(shown), cache=None) for shown in (one, other))  # type: ignore[arg-type]
         assert vars(ours) == vars(theirs)
         assert one.transcript == other.transcript
 
@@ -351,7 +349,7 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
     try:
         for position, shown in enumerate(staged):
             facts = server.begin(shown, staged[position + 1 :])
-            assert facts is Material.facts.fget(shown.alteration.material)  # type: ignore[attr-defined,union-attr]
+            assert facts is ClipCache.facts.fget(shown.alteration.cache)  # type: ignore[attr-defined,union-attr]
             numbers = reader.numbers({"count": 10, "size": [160, 90]})
             assert len(numbers) == 10
             assert (min(numbers) >= 24) == (position == 1)  # a frame of jitter
@@ -381,7 +379,7 @@ def test_all_calls_of_a_clip_share_their_jitter_and_noise(clip: Path, stage: Sta
 @given(seed=st.integers(0, 2**32))
 def test_imputed_frames_do_not_depend_on_what_they_hide(seed: int, clip: Path) -> None:
     region = Box(0.0, 0.0, 0.5, 1.0)
-    alteration = Alteration(Material(clip), STILL, seed, region=region)
+    alteration = Alteration(ClipCache(clip), STILL, seed, region=region)
     size = (160, 90)
     painter = Painter(alteration, (90, 160, 3))
     frames = [np.full((90, 160, 3), level, np.uint8) for level in (0, 255)]

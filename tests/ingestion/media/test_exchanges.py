@@ -14,16 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.data import Copy, Footage, read_exchanges
+from ingest.draws import Draws
 from ingest.errors import Problem
-from ingest.media import reels
-from ingest.media.altered import alteration
-from ingest.media.altered.alteration import Alteration
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.exchange import Exchange, Part
-from ingest.media.altered.jitter import Jitter
-from ingest.media.altered.material import Material
-from ingest.media.altered.painter import Painter
-from ingest.media.clip import ClipSource
+from ingest.media import alteration, cache
+from ingest.media.alteration import Alteration, ClipSource, Jitter
+from ingest.media.cache import ClipCache
+from ingest.media.exchange import Exchange, Part
+from ingest.media.painter import Painter
 from ingest.media.sound import FADE_S, Sound, exchange, read_sound
 from ingest.media.video import Frame, FrameReader
 from ingest.probes.plan import EXCHANGE, QUIET, Call
@@ -204,7 +201,7 @@ def test_a_corner_that_an_outline_repeats_is_kept_once() -> None:
 
 def show(media: Path, *exchanged: str, mixed: bool = True, index: int = 40) -> Frame:
     second = Exchange(media / "second.mp4", "", MADE) if mixed else None
-    altered = Alteration(Material(media / "clip.mp4"), STILL, 0, exchange=second, exchanged=exchanged)
+    altered = Alteration(ClipCache(media / "clip.mp4"), STILL, 0, exchange=second, exchanged=exchanged)
     painter = Painter(altered, (HEIGHT, WIDTH, 3))
     reader = FrameReader(media / "clip.mp4", threads=1)
     out = np.empty((HEIGHT, WIDTH, 3), np.uint8)
@@ -303,14 +300,14 @@ def test_every_call_decodes_and_mixes_the_same_sounds_whichever_comes_first(
         done.append("mixed")
         return exchange(*arguments)
 
-    monkeypatch.setattr(reels, "read_sound", read)
+    monkeypatch.setattr(cache, "read_sound", read)
     monkeypatch.setattr(alteration, "exchange", mix)
     heard(staged[first])
     assert done == ["clip", "second", "mixed"]
     for clip in staged.values():
         heard(clip)
     assert done == ["clip", "second"] + ["mixed"] * (1 + len(staged))
-    monkeypatch.setattr(reels, "KEPT_SOUND_BYTES", 0)
+    monkeypatch.setattr(cache, "KEPT_SOUND_BYTES", 0)
     for clip in staged.values():
         done.clear()
         heard(clip, 8_000)
@@ -319,8 +316,8 @@ def test_every_call_decodes_and_mixes_the_same_sounds_whichever_comes_first(
 
 def test_without_a_part_that_is_heard_no_second_sound_is_decoded(media: Path) -> None:
     seen = Exchange(media / "silent.mp4", "", SEEN)
-    one = Alteration(Material(media / "clip.mp4"), STILL, 0, exchange=seen, exchanged=("left",))
-    assert [track.path.stem for track in one.tracks] == ["clip"]
+    one = Alteration(ClipCache(media / "clip.mp4"), STILL, 0, exchange=seen, exchanged=("left",))
+    assert [path.stem for path, _ in one.audible] == ["clip"]
     assert there(one.sound(RATE)).tobytes() == there(read_sound(media / "clip.mp4", RATE, 3.0)).tobytes()
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ingest.media.alteration import ClipSource
 from ingest.media.buffers import KEPT_FREE, BufferPool, FrameBuffer
-from ingest.media.clip import ClipSource
 from ingest.media.frame_server import (
     AHEAD_BYTES,
     KEPT_READINGS,

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.media.altered.exchange import Exchange, Part
-from ingest.media.altered.jitter import Grain
-from ingest.media.altered.mixing import AROUND, Chooser, Mixer, Weights
+from ingest.media.cache import Grain
+from ingest.media.exchange import AROUND, Blend, Composite, Exchange, Part, Weights
 from ingest.media.video import Frame
 
 HEIGHT, WIDTH = 90, 160
@@ -44,7 +43,7 @@ def test_noise_is_the_first_drawings_and_a_part_the_seconds(seed: int) -> None:
     second = (first + noise).astype(np.uint8)
     part = np.s_[30:60, 40:80]
     second[part] = np.where(first[part] < 128, first[part] + 50, first[part] - 50)
-    shown = Mixer(EVERYWHERE).mix(first, second)
+    shown = Blend(EVERYWHERE).mix(first, second)
     inside = np.zeros((HEIGHT, WIDTH), bool)
     inside[part] = True
     assert (shown[far(inside, AROUND)] == second[far(inside, AROUND)]).all()
@@ -54,7 +53,7 @@ def test_noise_is_the_first_drawings_and_a_part_the_seconds(seed: int) -> None:
 def test_only_what_is_exchanged_is_shown(exchange: Exchange) -> None:
     first, second = picture(1), 255 - picture(1)
     nothing = exchange.weights(HEIGHT, WIDTH).within(exchange.nearest([], HEIGHT, WIDTH))
-    assert (Mixer(nothing).mix(first, second) == first).all()
+    assert (Blend(nothing).mix(first, second) == first).all()
     assert not exchange.nearest([], HEIGHT, WIDTH).any()
     assert exchange.nearest(["mouth"], HEIGHT, WIDTH).all()
     mask, weights = PART.mask(HEIGHT, WIDTH), exchange.weights(HEIGHT, WIDTH).most
@@ -91,11 +90,11 @@ def test_a_mixture_of_all_parts_from_which_some_are_chosen_is_a_mixture_of_these
     random = np.random.default_rng(seed)
     some, within = random.integers(0, 2, (HEIGHT, WIDTH)).astype(bool), random.random((2, HEIGHT, WIDTH), np.float32)
     weights = Weights(within[0], within[1])
-    mixture = Mixer(weights).mix(first, second)
-    shown = Chooser(some).mix(first, mixture)
+    mixture = Blend(weights).mix(first, second)
+    shown = Composite(some).mix(first, mixture)
     assert np.array_equal(shown[some], mixture[some])
     assert np.array_equal(shown[~some], first[~some])
-    assert np.array_equal(shown, Mixer(weights.within(some)).mix(first, second))
+    assert np.array_equal(shown, Blend(weights.within(some)).mix(first, second))
 
 
 @pytest.mark.parametrize("part", [PART, MOVING], ids=["still", "moving"])
@@ -103,7 +102,7 @@ def test_what_moved_in_the_first_drawing_leaves_no_noise(part: Part, tmp_path: P
     first, noise = picture(3), np.random.default_rng(3).integers(-1, 2, (HEIGHT, WIDTH, 3))
     second = (first + noise).astype(np.uint8)
     mask, weights = part.mask(HEIGHT, WIDTH), Exchange(tmp_path, "", (part,)).weights(HEIGHT, WIDTH)
-    shown = Mixer(weights).mix(first, second)
+    shown = Blend(weights).mix(first, second)
     middle = far(mask, 6)
     # The noise of what stands still is the same beside it, and a line within would tell.
     assert (shown[middle] == (first if part.event_s is None else second)[middle]).all()

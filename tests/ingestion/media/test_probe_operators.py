@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.media.altered import operators
-from ingest.media.altered.operators import HalvedImputation, Imputation, imputation_of
-from ingest.media.altered.region import Box, Cells, Outside, Region
+from ingest.media import operators
+from ingest.media.exchange import Box, Cells, Outside, Region
+from ingest.media.operators import HalvedImputation, Imputation, imputation_of
 
 Mask = npt.NDArray[np.bool_]
 

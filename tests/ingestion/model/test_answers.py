@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ingest.answers import check_explanation, check_prediction
-from ingest.media.jpeg import LARGEST, encode_jpeg
+from ingest.media.video import LARGEST, encode_jpeg
 from ingest.settings import EvidenceFormat, ExplanationFormat, Grid, ImageSize, Target, TextLimits
 from model_process.packing import Packer, unpack
 

@@ -10,7 +10,7 @@ import yaml
 
 from ingest.data import read_footage
 from ingest.errors import IngestionError
-from ingest.media.altered.region import Box
+from ingest.media.exchange import Box
 from ingest.settings import JitterRange, read_task
 from tests import there
 from tests.ingestion.conftest import SETTINGS, write_phase

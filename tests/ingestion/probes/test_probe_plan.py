@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.data import Copy
+from ingest.draws import Draws
 from ingest.evidence import CueClaim, Evidence
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.exchange import Corners, Exchange, Part
-from ingest.media.altered.region import Box
+from ingest.media.exchange import Box, Corners, Exchange, Part
 from ingest.probes.edits import OPERATORS, choose_edits, claims_of
 from ingest.probes.plan import EXCHANGE, FREEZE, MOST_CALLS, QUIET, Call, CueEdit, group_calls, plan_calls
 from ingest.settings import OPERATORS as FILLS

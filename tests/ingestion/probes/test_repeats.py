@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.media.altered.draws import Draws
+from ingest.draws import Draws
 from ingest.probes.plan import FEWEST, MOST, Call, choose_repeats
 from ingest.stats import Determinism
 from tests.ingestion.clips import Format, write_clip

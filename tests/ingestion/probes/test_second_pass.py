@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from ingest.data import read_footage
+from ingest.draws import Draws
 from ingest.errors import Problem
 from ingest.log import Log
-from ingest.media.altered.draws import Draws
 from ingest.media.frame_server import FrameServer
 from ingest.model import LoadFailed
 from ingest.pool import WorkerPool

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.stats import MOST, Determinism, choose
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, model_source, run_script, write_phase
 

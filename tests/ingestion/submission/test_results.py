@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ingest.errors import IngestionError, Problem
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.model import CallFailed, LoadFailed
 from ingest.results import ResultsReader, older_names

@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ingest.media import reels
-from ingest.media.altered.alteration import Alteration, Slow
-from ingest.media.altered.exchange import Exchange, Part
-from ingest.media.altered.jitter import GRAIN, Jitter
-from ingest.media.altered.material import Material
+from ingest.media import cache
+from ingest.media.alteration import GRAIN, Alteration, ClipSource, Jitter, Slow
 from ingest.media.buffers import FrameBuffer
-from ingest.media.clip import ClipSource
+from ingest.media.cache import ClipCache
+from ingest.media.exchange import Exchange, Part
 from ingest.media.frame_stream import FrameStream, plan_stream
 from ingest.media.sound import Sound, read_sound
 from ingest.media.video import FrameReader, FrameRequest, Reader, UnreadableClip
@@ -45,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def calls(folder: Path) -> dict[str, Alteration]:
     """Return one call of each kind that shows other frames or files."""
     exchange = Exchange(folder / "second.mp4", "", (LEFT,))
-    plain = Alteration(Material(folder / "clip.mp4"), Jitter(1.01, 1.0, 1, 0, 1, GRAIN), seed=1, exchange=exchange)
+    plain = Alteration(ClipCache(folder / "clip.mp4"), Jitter(1.01, 1.0, 1, 0, 1, GRAIN), seed=1, exchange=exchange)
     return {
         "plain": plain,
         "exchange": replace(plain, exchanged=("left",)),
@@ -98,7 +96,7 @@ def test_shared_frames_are_those_that_each_call_would_decode_alone(
 ) -> None:
     chosen = {name: calls[name] if second else replace(calls[name], exchange=None) for name in shared}
     alone = {name: frames(call) for name, call in chosen.items()}
-    calls["plain"].material.share(list(chosen.values()))
+    calls["plain"].cache.share(list(chosen.values()))
     for name, call in [*chosen.items(), *chosen.items()]:
         assert np.array_equal(frames(call), alone[name]), name
     assert len({shown.tobytes() for shown in alone.values()}) == len(chosen) - (not second and "plain" in chosen)
@@ -108,7 +106,7 @@ def test_shared_frames_are_those_that_each_call_would_decode_alone(
 def test_every_file_is_decoded_once_before_the_first_frame_whichever_call_comes_first(
     calls: dict[str, Alteration], decoded: list[tuple[str, int]], first: str
 ) -> None:
-    calls["plain"].material.share(list(calls.values()))
+    calls["plain"].cache.share(list(calls.values()))
     frames(calls[first])
     assert {name for name, _ in decoded} == {"clip", "second", "copy"}
     assert len(decoded) == len(set(decoded))
@@ -122,7 +120,7 @@ def test_single_frames_and_streams_are_decoded_by_each_call(
     calls: dict[str, Alteration], decoded: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = calls["plain"]
-    plain.material.share(list(calls.values()))
+    plain.cache.share(list(calls.values()))
     frames(plain, FrameRequest(time_s=1.0))
     assert {name for name, _ in decoded} == {"clip", "second"}
     monkeypatch.setattr("ingest.media.frame_stream.WHOLE_BYTES", BYTES)
@@ -134,24 +132,24 @@ def test_single_frames_and_streams_are_decoded_by_each_call(
 def test_what_exceeds_the_memory_is_kept_for_no_call(
     calls: dict[str, Alteration], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    material = calls["plain"].material
+    material = calls["plain"].cache
     material.share([calls["plain"], calls["copy"]])
-    monkeypatch.setattr(reels, "KEPT_BYTES", 3 * 10 * BYTES)
+    monkeypatch.setattr(cache, "KEPT_BYTES", 3 * 10 * BYTES)
     fits, more = np.arange(0, 40, 4), np.arange(1, 41, 4)
     for asked, kept in ((fits, True), (more, False), (fits, True)):
         for path in (*calls["plain"].files, *calls["copy"].files):
-            assert (material.kept(path, asked, always) is not None) == kept
+            assert (material.frames(path, asked, always) is not None) == kept
 
 
 def test_decoding_stops_when_no_call_wants_the_frames_and_starts_again_later(
     calls: dict[str, Alteration], decoded: list[tuple[str, int]]
 ) -> None:
     plain, asked = calls["plain"], np.arange(10)
-    plain.material.share([plain])
+    plain.cache.share([plain])
     left = iter([True] * 4)
-    assert plain.material.kept(plain.files[0], asked, lambda: next(left, False)) is None
+    assert plain.cache.frames(plain.files[0], asked, lambda: next(left, False)) is None
     assert len(decoded) == 4
-    reader = plain.material.kept(plain.files[0], asked, always)
+    reader = plain.cache.frames(plain.files[0], asked, always)
     assert reader is not None
     assert reader.decode(7)[0] == 7
 
@@ -164,11 +162,11 @@ def test_a_file_that_ends_early_or_cannot_be_read_costs_only_calls_that_show_it(
     broken.write_bytes(b"no video")
     plain = calls["plain"]
     shortened, unreadable = replace(plain, copy=cut), replace(plain, copy=broken)
-    plain.material.share([plain, shortened, unreadable])
+    plain.cache.share([plain, shortened, unreadable])
     asked = np.array([5, 40])
 
     def reader(path: Path) -> Reader | None:
-        return plain.material.kept(path, asked, always)
+        return plain.cache.frames(path, asked, always)
 
     whole, early = reader(folder / "clip.mp4"), reader(cut)
     assert whole is not None
@@ -192,10 +190,10 @@ def test_every_sound_is_decoded_once_before_the_first_is_heard_whichever_call_co
         decoded.append((path.stem, rate))
         return read_sound(path, rate, duration_s)
 
-    monkeypatch.setattr(reels, "read_sound", read)
-    monkeypatch.setattr(reels, "read_repeated_sound", read)
-    calls["plain"].material.share(list(calls.values()))
-    monkeypatch.setattr(reels, "KEPT_SOUND_BYTES", 4 * 8_000 * 2 * 3)  # two seconds of three files
+    monkeypatch.setattr(cache, "read_sound", read)
+    monkeypatch.setattr(cache, "read_repeated_sound", read)
+    calls["plain"].cache.share(list(calls.values()))
+    monkeypatch.setattr(cache, "KEPT_SOUND_BYTES", 4 * 8_000 * 2 * 3)  # two seconds of three files
     calls[first].sound(8_000)
     assert decoded == [("clip", 8_000), ("copy", 8_000), ("copy", 8_000)]
     for name, call in calls.items():
@@ -210,7 +208,7 @@ def test_every_sound_is_decoded_once_before_the_first_is_heard_whichever_call_co
 def test_a_second_drawing_that_is_the_first_changes_nothing(calls: dict[str, Alteration], folder: Path) -> None:
     same = replace(calls["exchange"], exchange=Exchange(folder / "clip.mp4", "", (LEFT,)))
     alone = frames(same)
-    same.material.share([same])
+    same.cache.share([same])
     assert np.array_equal(frames(same), alone)
 
 
@@ -220,7 +218,7 @@ def test_a_copy_that_ends_early_is_shown_to_its_end_beside_a_second_drawing(
     write_clip(tmp_path / "cut.mp4", 20, Format(width=160, height=90))
     short = replace(calls["plain"], copy=tmp_path / "cut.mp4")
     alone = frames(short)
-    short.material.share([short])
+    short.cache.share([short])
     assert np.array_equal(frames(short), alone)
 
 
@@ -230,7 +228,7 @@ def test_a_copy_that_ends_early_is_shown_to_its_end_beside_a_second_drawing(
         frames,
         lambda call: frames(call, FrameRequest(time_s=1.0)),
         lambda call: call.sound(8_000),
-        lambda call: call.material.grain(GRAIN, 1, 90, 160),
+        lambda call: call.cache.grain(GRAIN, 1, 90, 160),
     ],
     ids=["frames", "one frame", "sound", "grain"],
 )
@@ -240,9 +238,9 @@ def test_what_is_kept_is_free_with_the_last_call(
     gc.disable()
     try:
         plain = calls.pop("plain")
-        plain.material.share([plain, *calls.values()])
+        plain.cache.share([plain, *calls.values()])
         read(plain)
-        material = weakref.ref(plain.material)
+        material = weakref.ref(plain.cache)
         calls.clear()
         del plain
         assert material() is None

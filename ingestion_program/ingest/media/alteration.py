@@ -1,4 +1,4 @@
-"""An altered copy of a clip: its frames, their shift, what is hidden, and its sound.
+"""A clip as it is served to a model, and how it differs from its file: frames, their shift, what is hidden, its sound.
 
 Every call of the second pass goes through here, including the unaltered original, so that only content distinguishes
 copies: facts are always those of the original clip, and every frame takes the same path.
@@ -9,23 +9,80 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
-from ingest.media.reels import Track
 from ingest.media.sound import exchange, replace_by_another_moment
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ingest.media.altered.exchange import Exchange
-    from ingest.media.altered.jitter import Jitter
-    from ingest.media.altered.material import Material
-    from ingest.media.altered.region import Region
-    from ingest.media.reels import Indices
+    from ingest.draws import Draws
+    from ingest.media.cache import ClipCache, Indices
+    from ingest.media.exchange import Exchange, Region
     from ingest.media.sound import Sound
-    from ingest.media.video import ClipFacts
-    from ingest.settings import Operator
+    from ingest.media.video import ClipFacts, Frame
+    from ingest.settings import JitterRange, Operator
+
+
+GRAIN = 1.3
+"""As much grain as the drawn clips have before compression; too little to see."""
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """Changes of one clip too small to see, the same in every call on it.
+
+    They keep a model from recognising a clip by its bytes, and show how much its answers vary anyway.
+    """
+
+    brightness: float
+    """Factor of all pixels, near 1."""
+    loudness: float
+    """Factor of the sound, near 1."""
+    right: int
+    """Pixels of the clip's own frames by which the picture moves to the right."""
+    down: int
+    """Pixels by which it moves down."""
+    later: int
+    """Frames by which the picture is taken from later in the file."""
+    grain: float = 0.0
+    """Standard deviation of the noise of each frame, levels of 255."""
+
+    def move(self, frame: Frame, out: Frame) -> Frame:
+        """Return the moved picture, in `out` if it moves; border pixels are repeated to fill the gap."""
+        if not self.right and not self.down:
+            return frame
+        height, width = frame.shape[:2]
+        kept = frame[max(0, -self.down) : height - max(0, self.down), max(0, -self.right) : width - max(0, self.right)]
+        top, bottom = max(0, self.down), max(0, -self.down)
+        left, right = max(0, self.right), max(0, -self.right)
+        return np.asarray(cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE, dst=out), np.uint8)
+
+
+def draw_jitter(limits: JitterRange, draws: Draws, clip_id: str) -> Jitter:
+    """Return the jitter of a clip."""
+    generator = draws.generator("jitter", clip_id)
+    brightness, loudness = 1 + limits.gain * generator.uniform(-1, 1, 2)
+    right, down = generator.integers(-limits.shift_px, limits.shift_px, 2, endpoint=True)
+    later = generator.integers(-limits.frames, limits.frames, endpoint=True)
+    return Jitter(float(brightness), float(loudness), int(right), int(down), int(later), GRAIN)
+
+
+@dataclass(frozen=True)
+class ClipSource:
+    """One clip on disk, or what a model is shown instead."""
+
+    clip_id: str
+    """Opaque id."""
+    path: Path
+    transcript: str
+    """What is said; may be empty."""
+    sha256: str = ""
+    """Hash of the file when the run began."""
+    alteration: Alteration | None = None
+    """Changes made while it is served; None shows the file as it is."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +99,7 @@ class Slow:
 class Alteration:
     """How one call's clip differs from its file."""
 
-    material: Material
+    cache: ClipCache
     """Of the original clip."""
     jitter: Jitter
     """Small changes, the same in all calls on the clip."""
@@ -72,21 +129,24 @@ class Alteration:
     @property
     def facts(self) -> ClipFacts:
         """Facts of the original clip; raises UnreadableClip."""
-        return self.material.facts
+        return self.cache.facts
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that are decoded: what is shown, and the second drawing."""
-        shown = self.copy or self.material.path
+        shown = self.copy or self.cache.path
         return (shown,) if self.exchange is None else (shown, self.exchange.path)
 
     @property
-    def tracks(self) -> tuple[Track, ...]:
-        """The sounds that are decoded: what is heard, and that of the second drawing if a part of it can be heard."""
-        heard = Track(self.voice or self.copy or self.material.path, repeated=self.voice is not None)
+    def audible(self) -> tuple[tuple[Path, bool], ...]:
+        """Files whose sound is decoded, and whether it is repeated if it is too short.
+
+        The sound that is heard comes first, then that of the second drawing if a part of it can be heard.
+        """
+        heard = self.voice or self.copy or self.cache.path, self.voice is not None
         if self.exchange is None or not self.exchange.heard:
             return (heard,)
-        return heard, Track(self.exchange.path, repeated=False)
+        return heard, (self.exchange.path, False)
 
     @property
     def repeats(self) -> bool:
@@ -104,7 +164,7 @@ class Alteration:
 
     def sound(self, rate: int) -> Sound | None:
         """Return the altered sound at `rate` samples a second, None where there is none; raises UnreadableClip."""
-        heard, *second = (self.material.sound(track, rate) for track in self.tracks)
+        heard, *second = (self.cache.sound(path, rate, repeated=repeated) for path, repeated in self.audible)
         if heard is None:
             return None
         for other in second:

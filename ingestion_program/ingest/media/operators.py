@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from ingest.media.altered.region import Mask
+from ingest.media.exchange import Mask
 from ingest.media.video import Frame
 
 STRAIGHT, DIAGONAL = 1 / 6, 1 / 12

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from ingest.media.altered import operators
-from ingest.media.altered.material import HEIGHT, MOMENTS, WIDTH
-from ingest.media.altered.mixing import Chooser, Mixer
+from ingest.media import operators
+from ingest.media.cache import HEIGHT, MOMENTS, WIDTH
+from ingest.media.exchange import Blend, Composite
 from ingest.media.video import FrameReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ingest.media.altered.alteration import Alteration
+    from ingest.media.alteration import Alteration
     from ingest.media.video import Frame, Reader
 
 
@@ -34,12 +34,12 @@ class Painter:
         shape: tuple[int, int, int],
         kept: Callable[[Path], Reader | None] | None = None,
     ) -> None:
-        """Prepare for frames of this shape; `kept` opens the kept frames of a file, see `Material.kept`."""
+        """Prepare for frames of this shape; `kept` opens the kept frames of a file, see `ClipCache.frames`."""
         self._alteration = alteration
         self._curve = _brightness_curve(alteration)
         self._size = (shape[1], shape[0])
         self._stretched: tuple[int, Frame] | None = None
-        self._mixer: Mixer | Chooser | None = None
+        self._blend: Blend | Composite | None = None
         self._canvas: tuple[Frame, Frame] | None = None
         self._imputation: operators.Imputation | operators.HalvedImputation | None = None
         self._noise: operators.Pixels | float = 0.0
@@ -76,10 +76,10 @@ class Painter:
         if self._second is not None and exchange is not None:
             # Even if nothing is exchanged, so that timing reveals nothing.
             _, other = self._second.decode(index)
-            if self._mixer is None:
+            if self._blend is None:
                 own = exchange.nearest(self._alteration.exchanged, *frame.shape[:2])
-                self._mixer = Chooser(own) if self._mixed else Mixer(exchange.weights(*own.shape).within(own))
-            frame = self._mixer.mix(frame, other)
+                self._blend = Composite(own) if self._mixed else Blend(exchange.weights(*own.shape).within(own))
+            frame = self._blend.mix(frame, other)
         # Before the grain, which is then the same in every call, however bright or enlarged its picture is.
         if self._curve is not None:
             frame = np.asarray(cv2.LUT(frame, self._curve), np.uint8)
@@ -87,7 +87,7 @@ class Painter:
             frame = _enlarged(frame, self._alteration.zoom)
         jitter = self._alteration.jitter
         if jitter.grain:
-            grain = self._alteration.material.grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
+            grain = self._alteration.cache.grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
             # Otherwise a repeated frame would be identical to the last bit, which no camera produces.
             frame = grain.add(asked if self._alteration.repeats else index, frame, canvas)
         return jitter.move(frame, moved)
@@ -109,16 +109,16 @@ class Painter:
         return self._stretched[1]
 
     def _small_replacement(self, number: int) -> Frame:
-        material = self._alteration.material
+        cache = self._alteration.cache
         match self._alteration.operator:
             case "median":
-                return material.median
+                return cache.median
             case "moment":
-                return np.asarray(material.thumbnails[operators.other_moment(number, MOMENTS)], np.uint8)
+                return np.asarray(cache.thumbnails[operators.other_moment(number, MOMENTS)], np.uint8)
             case "imputation" if self._imputation is not None:
-                return operators.impute(material.thumbnails[number], self._imputation, self._noise)
+                return operators.impute(cache.thumbnails[number], self._imputation, self._noise)
             case _:
-                return operators.blur(material.thumbnails[number])
+                return operators.blur(cache.thumbnails[number])
 
 
 def _enlarged(frame: Frame, zoom: float) -> Frame:
@@ -133,7 +133,7 @@ def _brightness_curve(alteration: Alteration) -> Frame | None:
     """Return the new value of each of the 256 levels when a clip gets another mean brightness."""
     if alteration.brightness is None:
         return None
-    mean = min(max(alteration.material.brightness, 0.01), 0.99)
+    mean = min(max(alteration.cache.brightness, 0.01), 0.99)
     # A power moves the mean there without clipping, unlike a factor.
     power = np.log(alteration.brightness) / np.log(mean)
     curve: Frame = np.rint(255 * (np.arange(256) / 255) ** power).astype(np.uint8)
