@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
-from model_process.results import pickles
-from model_process.results.pickles import (
+from model_process import pickles
+from model_process.pickles import (
     NAMES,
     NumberType,
     PickledArray,

@@ -19,8 +19,7 @@ from ingest.model import CallFailed, LoadFailed
 from ingest.results import ResultsReader, older_names
 from ingest.settings import read_task
 from model_process.protocol import ChannelClosed
-from model_process.results import SubmittedResults, Unreadable, names_of
-from model_process.results.records import read_picture
+from model_process.results import SubmittedResults, Unreadable, names_of, read_picture
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
 
 Submit = Callable[..., Outcome]
