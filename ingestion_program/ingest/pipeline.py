@@ -206,7 +206,6 @@ def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> 
             task,
             this.clock,
             hidden=this.hidden,
-            alone=workers == 1,
         )
         for _ in range(workers)
     ]

@@ -90,7 +90,7 @@ from ingest.settings import Isolation, Limits
 model = ModelProcess(Path(sys.argv[2]), None, Limits(60, 20, 20, 2), Isolation())
 clip = ClipSource("c1", Path(sys.argv[3]), "So I said.")
 model.start(20)
-answer = model.predict(clip, model.frames.begin(clip, []), 20)
+answer = model.predict(clip, model.frames.begin(clip), 20)
 model.stop()
 model.frames.close()
 Path(sys.argv[4]).write_bytes(pickle.dumps(answer))

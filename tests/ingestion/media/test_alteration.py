@@ -348,13 +348,13 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
     reader = Reader(server)
     try:
         for position, shown in enumerate(staged):
-            facts = server.begin(shown, staged[position + 1 :])
+            facts = server.begin(shown)
             assert facts is ClipCache.facts.fget(shown.alteration.cache)  # type: ignore[attr-defined,union-attr]
             numbers = reader.numbers({"count": 10, "size": [160, 90]})
             assert len(numbers) == 10
             assert (min(numbers) >= 24) == (position == 1)  # a frame of jitter
             assert server.sound(RATE) is not None
-            assert not server.end(model_lives=True).unreadable
+            assert not server.end().unreadable
     finally:
         server.close()
     words = [shown.transcript for shown in staged]

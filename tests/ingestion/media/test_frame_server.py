@@ -1,9 +1,8 @@
-"""Frames served without a model process: habits are decoded ahead, and memory stays bounded."""
+"""Frames served without a model process: memory stays bounded."""
 
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,16 @@ import pytest
 from ingest.media.alteration import ClipSource
 from ingest.media.buffers import KEPT_FREE, BufferPool, FrameBuffer
 from ingest.media.frame_server import (
-    AHEAD_BYTES,
+    KEPT_BYTES,
     KEPT_READINGS,
     MOST_RATES,
     OPEN_BYTES,
     OPEN_READINGS,
     OPEN_STREAMS,
-    REMEMBERED,
     FrameServer,
 )
-from ingest.media.frame_stream import RING_BYTES, WHOLE_BYTES, FrameStream, plan_stream
-from ingest.media.video import BadRequest, FrameRequest, read_facts
+from ingest.media.frame_stream import RING_BYTES
+from ingest.media.video import BadRequest
 from tests.ingestion.clips import read_number
 
 LARGE = [1600, 1200]  # 5.8 MB a frame
@@ -91,15 +89,15 @@ def bytes_in_use(server: FrameServer) -> int:
 
 
 def test_single_frames_do_not_pile_up(server: FrameServer, clips: list[ClipSource]) -> None:
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     reader = Reader(server)
     for number in range(50):
         assert reader.numbers({"time_s": number / 25 + 0.01, "size": LARGE}) == [number]
-        assert bytes_in_use(server) <= AHEAD_BYTES + 6_000_000
+        assert bytes_in_use(server) <= KEPT_BYTES + 6_000_000
 
 
 def test_streams_that_are_left_do_not_pile_up(server: FrameServer, clips: list[ClipSource]) -> None:
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     reader = Reader(server)
     for _ in range(12):
         assert reader.numbers({"size": LARGE}, stop_after=1)[0] == 0
@@ -107,67 +105,40 @@ def test_streams_that_are_left_do_not_pile_up(server: FrameServer, clips: list[C
 
 
 def test_a_streamed_request_can_be_read_again(server: FrameServer, clips: list[ClipSource]) -> None:
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     reader = Reader(server)
     for _ in range(3):
         assert reader.numbers({"size": LARGE}) == list(range(50))
 
 
-def test_what_was_asked_twice_is_decoded_ahead(server: FrameServer, clips: list[ClipSource]) -> None:
-    reader = Reader(server)
-    for position in range(3):
-        server.begin(clips[position], clips[position + 1 :])
-        assert reader.numbers({"count": 5, "size": [40, 30]}) == [5, 15, 25, 35, 45]
-        reader.numbers({"time_s": position / 3})  # another one for each clip: no habit
-        server.end(model_lives=True)
-    server.begin(clips[3], clips[4:])
-    coming = {(clips[number], FrameRequest(count=5, size=(40, 30))) for number in (3, 4, 5, 6)}
-    deadline = time.monotonic() + 20
-    while server._streams.keys() != coming and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert server._streams.keys() == coming
-
-
-def test_decoding_ahead_keeps_to_its_memory(server: FrameServer, clips: list[ClipSource]) -> None:
-    reader = Reader(server)
-    count = WHOLE_BYTES // (1600 * 1200 * 3)
-    for position, clip in enumerate(clips):
-        server.begin(clip, clips[position + 1 :])
-        assert len(reader.numbers({"count": count, "size": LARGE})) == count
-        assert bytes_in_use(server) <= AHEAD_BYTES
-        server.end(model_lives=True)
-
-
 def test_memory_that_the_model_still_sees_is_never_used_again(server: FrameServer, clips: list[ClipSource]) -> None:
     reader = Reader(server)
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     reader.numbers({"count": 5}, keep=True)
     (kept,) = reader.buffers
-    assert server.end(model_lives=True).gone == [kept]
-    server.begin(clips[1], [])
+    assert server.end().gone == [kept]
+    server.begin(clips[1])
     reader.numbers({"count": 5})
-    assert server.end(model_lives=True).gone == []
+    assert server.end().gone == []
     assert len(reader.buffers) == 2
 
 
 def test_a_fresh_model_gets_nothing_of_the_one_before(server: FrameServer, clips: list[ClipSource]) -> None:
     reader = Reader(server)
     for clip in clips[:2]:
-        server.begin(clip, [])
+        server.begin(clip)
         reader.numbers({"count": 5})
-        server.end(model_lives=True)
+        server.end()
     before = set(reader.buffers)
     server.forget()
-    server.begin(clips[2], clips[3:])
-    assert server._habit == []
-    assert server._pending == []
+    server.begin(clips[2])
     reader.numbers({"count": 4})
     reader.numbers({"count": 5})
     assert len(reader.buffers.keys() - before) == 2
 
 
 def test_slots_that_do_not_exist_are_ignored(server: FrameServer, clips: list[ClipSource]) -> None:
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     reader = Reader(server)
     server.free([(0, 0), (99, 3), (0, -1), (0, 10**9)], [5])
     assert reader.numbers({"count": 2}) == [12, 37]
@@ -175,15 +146,12 @@ def test_slots_that_do_not_exist_are_ignored(server: FrameServer, clips: list[Cl
 
 def test_blocks_are_used_again_and_large_ones_not_hoarded() -> None:
     pool = BufferPool()
-    first = pool.take(1000, shared=True)
+    first = pool.take(1000)
     assert pool.give_back(first, reusable=True) == []
-    hidden = pool.take(1000, shared=False)
-    assert hidden.descriptor is None
-    assert pool.take(1000, shared=True) is first
-    assert pool.give_back(hidden, reusable=False) == [hidden.number]
+    assert pool.take(1000) is first
     assert pool.bytes_in_use == 1000
     assert pool.give_back(first, reusable=False) == [first.number]
-    blocks = [pool.take(30 << 20, shared=True) for _ in range(4)]
+    blocks = [pool.take(30 << 20) for _ in range(4)]
     gone = [number for block in blocks for number in pool.give_back(block, reusable=True)]
     assert len(gone) == 3
     assert pool.bytes_in_use == 0
@@ -192,72 +160,22 @@ def test_blocks_are_used_again_and_large_ones_not_hoarded() -> None:
 @pytest.mark.slow
 def test_small_readings_do_not_pile_up(server: FrameServer, clips: list[ClipSource]) -> None:
     """Each has a file descriptor, of which a process may have a thousand."""
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     reader = Reader(server)
     before = open_files()
     for number in range(300):
         reader.numbers({"time_s": 1 + number / 1000, "size": [8, 2 + number]})
         reader.buffers.clear()
     assert open_files() <= before + 2 * (KEPT_READINGS + KEPT_FREE) + 8  # a block has one, and its mapping another
-    assert len(server._asked) <= REMEMBERED
 
 
 def open_files() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
-def test_no_block_that_a_model_knows_gets_frames_of_a_clip_to_come(
-    server: FrameServer, clips: list[ClipSource]
-) -> None:
-    reader = Reader(server)
-    for position in range(5):
-        server.begin(clips[position], clips[position + 1 :])
-        reader.numbers({"count": 5, "size": [40, 30]})
-        coming = [stream for (clip, _), stream in server._streams.items() if clip != clips[position]]
-        assert {stream.shared for stream in coming} <= {None}
-        server.end(model_lives=True)
-    assert coming
-    assert len(reader.buffers) == 1  # fresh memory would cost more than decoding
-
-
-@pytest.mark.parametrize("open_first", [True, False])
-def test_frames_decoded_ahead_are_copied_when_they_are_asked_for(clips: list[ClipSource], open_first: bool) -> None:
-    plan = plan_stream(FrameRequest(count=5, size=(40, 30)), read_facts(clips[0].path))
-    hidden, shared = FrameBuffer(1, plan.bytes, shared=False), FrameBuffer(2, plan.bytes)
-    stream = FrameStream(clips[0], plan, hidden)
-    shown: list[int] = []
-
-    def read(slots: list[int]) -> None:
-        shown.extend(read_number(shared.slot(slot, plan.shape)) for slot in slots)
-
-    def open_it() -> None:
-        stream.shared = shared
-        assert stream.settle() is None  # nothing has been copied
-        stream.listen(read)
-
-    with ThreadPoolExecutor(1) as decoders:
-        if open_first:
-            open_it()
-        stream.start(decoders, 1, lambda: None)
-        stream.wait()
-    if not open_first:
-        assert not shared.slot(0, plan.shape).any()
-        assert stream.settle() is None
-        open_it()
-    assert shown == [5, 15, 25, 35, 45]
-    stream.leave()
-    for slot in range(5):
-        stream.free(slot)
-    assert stream.idle
-    with stream._telling:  # a model may give back slots that are still being copied
-        assert not stream.idle
-    assert stream.settle() is hidden
-    assert stream.settle() is None
-
-
 def test_only_what_was_shown_can_be_given_back(server: FrameServer, clips: list[ClipSource]) -> None:
     """A model that gives back what it does not have would make a queue grow, or have its frames overwritten."""
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     reader = Reader(server)
     reader.numbers({"size": LARGE}, stop_after=1, keep=True)
     (stream,) = server._streams.values()
@@ -268,14 +186,14 @@ def test_only_what_was_shown_can_be_given_back(server: FrameServer, clips: list[
 
 
 def test_the_sound_of_one_clip_is_kept_at_few_rates(server: FrameServer, clips: list[ClipSource]) -> None:
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     for rate in range(8_000, 8_000 + MOST_RATES):
         server.sound(rate)
         server.sound(8_000)
     with pytest.raises(BadRequest, match="at most 4"):
         server.sound(16_000)
-    server.end(model_lives=True)
-    server.begin(clips[1], [])
+    server.end()
+    server.begin(clips[1])
     server.sound(16_000)
 
 
@@ -288,7 +206,7 @@ def test_slots_are_views_of_one_block() -> None:
 
 
 def test_readings_that_are_begun_and_never_ended_are_refused(server: FrameServer, clips: list[ClipSource]) -> None:
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     answers: list[dict[str, Any]] = []
     for number in range(200):
         server.open(number, {"size": [LARGE[0], LARGE[1] - number]}, lambda body, _: answers.append(body))
@@ -297,15 +215,15 @@ def test_readings_that_are_begun_and_never_ended_are_refused(server: FrameServer
     assert bytes_in_use(server) <= OPEN_BYTES
     server.free([], list(range(200)))
     started = time.monotonic()
-    server.end(model_lives=True)
+    server.end()
     assert time.monotonic() - started < 20
     # The next clip is served as if nothing had been.
-    server.begin(clips[1], [])
+    server.begin(clips[1])
     assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
 
 
 def test_long_readings_leave_a_decoder_for_others(server: FrameServer, clips: list[ClipSource]) -> None:
-    server.begin(clips[0], [])
+    server.begin(clips[0])
     threads = threading.active_count()
     answers: list[dict[str, Any]] = []
     for number in range(OPEN_STREAMS + 3):
@@ -314,18 +232,3 @@ def test_long_readings_leave_a_decoder_for_others(server: FrameServer, clips: li
     assert refused == [OPEN_STREAMS, OPEN_STREAMS + 1, OPEN_STREAMS + 2]
     assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
     assert threading.active_count() == threads  # all were there before
-
-
-def test_nothing_is_left_decoded_ahead_for_a_fresh_model(server: FrameServer, clips: list[ClipSource]) -> None:
-    reader = Reader(server)
-    for position in range(3):
-        server.begin(clips[position], clips[position + 1 :])
-        reader.numbers({"count": 5, "size": [40, 30]})
-        server.sound(8000)
-        server.end(model_lives=position < 2)
-    assert server._streams != {}
-    server.forget()
-    assert (server._streams, server._sounds, bytes_in_use(server)) == ({}, {}, 0)
-    server.begin(clips[3], [])
-    assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
-    assert not server.end(model_lives=True).unreadable

@@ -307,7 +307,6 @@ def test_spoiled_files_end_the_second_pass_and_cost_the_first_nothing(
     assert (lost["severity"], lost["fault"]) == ("warning", "organiser")
     assert (lost["where"] == "a clip") == hidden
     assert run["probes"]["asked"] < run["probes"]["planned"]
-    # Which call meets the spoiled file first hangs on how far ahead was decoded.
     assert run["probes"]["asked"] == len((outcome.folder / "probes.jsonl").read_bytes().splitlines())
 
 
