@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from ingest.errors import Problem
-from ingest.model import Told
+from ingest.model import CheckedExplanation
 from ingest.record import append, write_file
 from ingest.settings import Target
 
@@ -33,7 +33,7 @@ class Results:
         self._append("explanations.jsonl", "")
         self._append("clips.jsonl", "")
 
-    def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Told) -> None:
+    def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: CheckedExplanation) -> None:
         """Record the answers to one clip; the prediction comes last, so it never appears without its explanation."""
         with self._writing:
             self._add_prediction(clip_id, prediction, explanation)
@@ -48,7 +48,9 @@ class Results:
         with self._writing:
             self._append(name, "")
 
-    def add_repeat(self, clip_id: str, prediction: dict[str, float] | None, explanation: Told | None) -> None:
+    def add_repeat(
+        self, clip_id: str, prediction: dict[str, float] | None, explanation: CheckedExplanation | None
+    ) -> None:
         """Record what was answered to a clip that was asked again; None is an invalid answer."""
         told = None if explanation is None else explanation.record()
         with self._writing:
@@ -70,7 +72,7 @@ class Results:
             self._add_clip(clip_id, "not_reached", {}, [])
         return len(left)
 
-    def _add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Told) -> None:
+    def _add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: CheckedExplanation) -> None:
         image = None
         if explanation.image is not None:
             image = f"images/{clip_id}.jpg"

@@ -14,7 +14,7 @@ from ingest.errors import IngestionError, Problem
 from ingest.evidence import CueClaim
 from ingest.log import Log, Progress
 from ingest.media.alteration import ClipSource
-from ingest.model import LoadFailed, Told
+from ingest.model import CheckedExplanation, LoadFailed
 from ingest.pool import WorkerPool
 from ingest.probes.edits import claims_of
 from ingest.probes.run import ProbePass
@@ -110,7 +110,7 @@ class Runner:
     def _take(self, clip: ClipSource, answer: Answer) -> None:
         status: ClipStatus = "unreadable" if answer.unreadable else "failed"
         if answer.prediction is not None:
-            told = answer.explanation or Told()
+            told = answer.explanation or CheckedExplanation()
             self._answers[clip.clip_id] = answer.prediction
             self._claims[clip.clip_id] = claims_of(told.evidence)
             self._results.add_prediction(clip.clip_id, answer.prediction, told)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from ingest.data import check_unchanged
 from ingest.errors import Problem
 from ingest.media.video import UnreadableClip, is_readable
-from ingest.model import CallResult, LoadFailed, ask_explanation, ask_prediction
+from ingest.model import LoadFailed, ask_explanation, ask_prediction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ingest.clock import Clock
     from ingest.media.alteration import ClipSource
-    from ingest.model import ModelProcess, Told
+    from ingest.model import CheckedExplanation, ModelProcess
     from ingest.settings import Task
 
 TELLING_S = 0.2
@@ -49,7 +49,7 @@ class Answer:
 
     prediction: dict[str, float] | None = None
     """A value within range for every target; None without a valid prediction."""
-    explanation: Told | None = None
+    explanation: CheckedExplanation | None = None
     """The valid parts; None if none was asked for or returned."""
     problems: tuple[Problem, ...] = ()
     """Everything that was wrong."""
@@ -187,7 +187,7 @@ class ModelWorker:
             except UnreadableClip:
                 continue
             started = time.monotonic()
-            ask_prediction(model, clip, facts, self._task, self._timeout_s(self._task.limits.load_s), CallResult())
+            ask_prediction(model, clip, facts, self._task, self._timeout_s(self._task.limits.load_s), [])
             model.forget(model.frames.end().gone)
             self._excused = not model.process.alive
             return time.monotonic() - started
@@ -195,24 +195,26 @@ class ModelWorker:
 
     def _ask(self, query: Query, limits: PassLimits) -> Answer:
         seconds: dict[str, float] = {}
-        model, shown, result = self.model, query.shown, CallResult()
+        model, shown, task = self.model, query.shown, self._task
+        problems: list[Problem] = []
+        explanation = None
         try:
             facts = model.frames.begin(shown)
         except UnreadableClip as error:
             return self._undecoded(shown, [_unreadable(shown, str(error))], seconds, limits)
         started = time.monotonic()
-        ask_prediction(model, shown, facts, self._task, self._timeout_s(limits.call_s), result)
+        prediction = ask_prediction(model, shown, facts, task, self._timeout_s(limits.call_s), problems)
         seconds["predict"] = time.monotonic() - started
-        if query.explains and result.prediction is not None:
+        if query.explains and prediction is not None:
             started = time.monotonic()
-            ask_explanation(model, facts, self._task, self._timeout_s(limits.call_s), result)
+            explanation = ask_explanation(model, facts, task, self._timeout_s(limits.call_s), prediction, problems)
             seconds["explain"] = time.monotonic() - started
         end = model.frames.end()
         model.forget(end.gone)
-        problems = result.problems + [_unreadable(shown, fault) for fault in end.faults if limits.counts]
+        problems += [_unreadable(shown, fault) for fault in end.faults if limits.counts]
         if end.unreadable:
             return self._undecoded(shown, problems, seconds, limits)
-        return Answer(result.prediction, result.explanation, tuple(problems), seconds)
+        return Answer(prediction, explanation, tuple(problems), seconds)
 
     def _undecoded(
         self, shown: ClipSource, problems: list[Problem], seconds: dict[str, float], limits: PassLimits

@@ -13,7 +13,7 @@ from ingest.errors import IngestionError, Problem
 from ingest.log import Log
 from ingest.media.alteration import ClipSource
 from ingest.media.video import ClipFacts
-from ingest.model import CallResult, ask_explanation, ask_prediction
+from ingest.model import ask_explanation, ask_prediction
 from ingest.settings import read_task
 from ingest.stats import RunStats
 from tests.ingestion.conftest import SETTINGS, Outcome, Together, model_source, write_phase
@@ -117,13 +117,13 @@ class Strange:
 
 
 def test_what_nobody_foresaw_costs_a_clip_and_the_process_and_quotes_nothing(phase: Path) -> None:
-    task, strange, asked = read_task(phase / "task.yaml"), Strange(), CallResult()
+    task, strange, problems = read_task(phase / "task.yaml"), Strange(), list[Problem]()
     clip, facts = ClipSource("c000", phase, ""), ClipFacts.__new__(ClipFacts)
-    ask_prediction(strange, clip, facts, task, 1, asked)  # type: ignore[arg-type]
-    ask_explanation(strange, facts, task, 1, asked)  # type: ignore[arg-type]
+    assert ask_prediction(strange, clip, facts, task, 1, problems) is None  # type: ignore[arg-type]
+    assert ask_explanation(strange, facts, task, 1, {}, problems) is None  # type: ignore[arg-type]
     assert strange.stopped == 2
-    assert [(problem.code, problem.fault) for problem in asked.problems] == [("check_failed", "organiser")] * 2
-    assert "SECRET" not in "".join(problem.line() for problem in asked.problems)
+    assert [(problem.code, problem.fault) for problem in problems] == [("check_failed", "organiser")] * 2
+    assert "SECRET" not in "".join(problem.line() for problem in problems)
 
 
 def test_a_clip_that_changes_during_the_run_is_never_left_out(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces.find import FoundFace, around, find_faces
 from bundle_tools.own_clips.faces.page import faces_page
 from bundle_tools.own_clips.faces.write import write_faces
-from tests.ingestion.media.test_footage import footage  # noqa: F401 - a fixture
+from tests.ingestion.test_footage import footage  # noqa: F401 - a fixture
 
 from .clips import make_clip
 

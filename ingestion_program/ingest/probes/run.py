@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ingest.evidence import CueClaim
     from ingest.log import Log
     from ingest.media.alteration import ClipSource
-    from ingest.model import Told
+    from ingest.model import CheckedExplanation
     from ingest.pool import WorkerPool
     from ingest.probes.plan import Call
     from ingest.record_writer import Results
@@ -178,7 +178,7 @@ class ProbePass:
 
 
 def line(
-    call: Call, prediction: dict[str, float] | None, explanation: Told | None, *, again: bool = False
+    call: Call, prediction: dict[str, float] | None, explanation: CheckedExplanation | None, *, again: bool = False
 ) -> dict[str, Any]:
     """Return one call and its answer as a line of `probes.jsonl`.
 

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.ingestion.confined.test_sandbox import linux
 from tests.ingestion.conftest import PROGRAM, run_script
+from tests.ingestion.test_sandbox import linux
 
 # Holds one file open and another mapped, starts a process that outlives it, and tells that process's number.
 MODEL = """

@@ -14,7 +14,7 @@ from ingest.media.exchange import Box
 from ingest.settings import JitterRange, read_task
 from tests import there
 from tests.ingestion.conftest import SETTINGS, write_phase
-from tests.ingestion.probes.test_second_pass import PROBES, probing, write_copies
+from tests.ingestion.test_second_pass import PROBES, probing, write_copies
 
 
 def changed(key: str, value: object) -> dict[str, Any]:

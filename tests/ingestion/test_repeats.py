@@ -13,8 +13,8 @@ from ingest.probes.plan import FEWEST, MOST, Call, choose_repeats
 from ingest.stats import Determinism
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
-from tests.ingestion.probes.test_probe_plan import lengths, plan
-from tests.ingestion.probes.test_second_pass import BLIND, probing, source, write_copies
+from tests.ingestion.test_probe_plan import lengths, plan
+from tests.ingestion.test_second_pass import BLIND, probing, source, write_copies
 
 Ingest = Callable[..., Outcome]
 CLIPS = 4

@@ -29,8 +29,8 @@ from ingest.settings import OPERATORS, JitterRange, Operator, ProbeSettings, Tas
 from tests import there
 from tests.ingestion.clips import Format, read_number, write_clip
 from tests.ingestion.conftest import write_phase
-from tests.ingestion.media.test_frame_server import Reader
-from tests.ingestion.probes.test_second_pass import probing
+from tests.ingestion.test_frame_server import Reader
+from tests.ingestion.test_second_pass import probing
 
 STILL = Jitter(1.0, 1.0, 0, 0, 0)
 TASK = cast(Task, SimpleNamespace(probes=ProbeSettings(OPERATORS, 3, JitterRange(0.0, 0, 0))))

@@ -29,8 +29,8 @@ from ingest.settings import Task, read_task
 from tests import there
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
-from tests.ingestion.probes.test_probe_plan import GRID
-from tests.ingestion.probes.test_second_pass import BLIND, probing, source, write_copies
+from tests.ingestion.test_probe_plan import GRID
+from tests.ingestion.test_second_pass import BLIND, probing, source, write_copies
 
 Ingest = Callable[..., Outcome]
 STILL = Jitter(1.0, 1.0, 0, 0, 0)
