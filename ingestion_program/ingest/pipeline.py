@@ -29,7 +29,7 @@ from ingest.record import (
     write_run,
     write_text,
 )
-from ingest.record_writer import Results
+from ingest.record_writer import RecordWriter
 from ingest.results import ResultsReader, older_names
 from ingest.runner import Runner
 from ingest.settings import Task, read_task
@@ -65,7 +65,7 @@ class _Run:
     credits: tuple[Credit, ...] = ()
     key: bytes | None = None
     footage: Footage = field(default_factory=lambda: Footage([], {}, {}, {}))
-    results: Results | None = None
+    results: RecordWriter | None = None
 
     @property
     def hidden(self) -> bool:
@@ -176,7 +176,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.credits, doubts = read_credits(submission)
     this.stats.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
-    results = this.results = Results(this.folder, task.targets)
+    results = this.results = RecordWriter(this.folder, task.targets)
     if not task.results or (submission / "model.py").is_file():
         pool = _models(this, task, submission, packages)
     else:

@@ -165,7 +165,13 @@ class WorkerPool:
                 answers: list[Answer] = []
                 for index in range(len(taken.task.queries)):
                     if self._crashed and self.restarts >= self._limits.restarts:
-                        self.stopped_by = self._used_up()
+                        model = self._workers[0].model
+                        found, fix = (
+                            f"a {model.name} that died or hung too often",
+                            "look at the first failure in the log",
+                        )
+                        where, expected = "the remaining clips", model.survivor
+                        self.stopped_by = Problem("restarts_used_up", "run", where, found, expected, fix)
                         return
                     self.restarts += self._crashed
                     self._crashed = False
@@ -227,11 +233,6 @@ class WorkerPool:
             return False
         taken.result.set_result((answers, worker.stopped_by))
         return len(answers) == len(taken.task.queries) and not self._queue.over.is_set()
-
-    def _used_up(self) -> Problem:
-        model = self._workers[0].model
-        found, fix = f"a {model.name} that died or hung too often", "look at the first failure in the log"
-        return Problem("restarts_used_up", "run", "the remaining clips", found, model.survivor, fix)
 
     def _settle(self) -> None:
         """Wait until no worker is busy, and abandon unanswered queries."""

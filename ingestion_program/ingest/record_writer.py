@@ -20,7 +20,7 @@ REPEATS = "repeats.jsonl"
 PATIENCE_S = 1.0
 
 
-class Results:
+class RecordWriter:
     """The files of one run."""
 
     def __init__(self, folder: Path, targets: tuple[Target, ...]) -> None:

@@ -152,7 +152,6 @@ def check_submission(
         *_check_metadata(names),
         *_check_model(folder, names, results=results),
         *_check_size(folder, limits),
-        *_check_depth(folder),
         *_warn_of_names(names, results=results and "model.py" not in names),
         *_warn_of_taken_names(folder, names, {PROGRAM, *aside}),
         *_warn_of_links(folder),
@@ -236,9 +235,6 @@ def _check_size(folder: Path, limits: Limits) -> Iterator[Problem]:
         yield _error(
             "submission_too_many_files", "submission", found, expected, "leave out what the model does not need"
         )
-
-
-def _check_depth(folder: Path) -> Iterator[Problem]:
     if any(depth == DEEPEST for _, depth in _walk(folder)):
         found, expected = f"folders inside folders, {DEEPEST} deep", "a few folders"
         yield _error("submission_too_many_files", "submission", found, expected, "zip the files that the model needs")

@@ -21,10 +21,10 @@ from ingest.media.frame_server import FrameServer
 from ingest.media.painter import Painter
 from ingest.media.sound import read_sound, replace_by_another_moment
 from ingest.media.video import FrameReader, FrameRequest, wanted_frames
+from ingest.probes.copies import CopyFactory, drop_words
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.edits import PACES, ZOOMS
 from ingest.probes.plan import Call
-from ingest.probes.stage import Stage, drop_words
 from ingest.settings import OPERATORS, JitterRange, Operator, ProbeSettings, Task, read_task
 from tests import there
 from tests.ingestion.clips import Format, read_number, write_clip
@@ -205,7 +205,7 @@ def phase(tmp_path_factory: pytest.TempPathFactory) -> list[ClipSource]:
 
 def edited(phase: list[ClipSource], clip: ClipSource, cue: str, seed: int = 1) -> ClipSource:
     """Return a clip of a phase without a cue."""
-    stage = Stage(Footage(phase, {}, {}, {"c0": Box(0.3, 0.2, 0.6, 0.7)}), TASK, Draws(None, seed))
+    stage = CopyFactory(Footage(phase, {}, {}, {"c0": Box(0.3, 0.2, 0.6, 0.7)}), TASK, Draws(None, seed))
     (shown,) = stage.clips(clip, [Call(clip.clip_id, "cue", EDITS[cue], cue=cue)])
     return shown
 
@@ -329,13 +329,13 @@ def test_what_is_dropped_and_what_is_kept_are_all_words(text: str, seconds: set[
 
 
 @pytest.fixture
-def stage(clip: Path, tmp_path: Path) -> Stage:
+def stage(clip: Path, tmp_path: Path) -> CopyFactory:
     folder = write_phase(tmp_path / "input", [clip] * 2, probing())
     others = [ClipSource("c1", clip, "five")]
-    return Stage(Footage(others, {}, {}, {}), read_task(folder / "task.yaml"), Draws(None, 1))
+    return CopyFactory(Footage(others, {}, {}, {}), read_task(folder / "task.yaml"), Draws(None, 1))
 
 
-def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stage: Stage) -> None:
+def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stage: CopyFactory) -> None:
     source = ClipSource("c0", clip, "one two three four")
     calls = [
         Call("c0", "original"),
@@ -361,7 +361,7 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
     assert words == ["one two three four", "two three four", "one two three four", "five"]
 
 
-def test_all_calls_of_a_clip_share_their_jitter_and_noise(clip: Path, stage: Stage) -> None:
+def test_all_calls_of_a_clip_share_their_jitter_and_noise(clip: Path, stage: CopyFactory) -> None:
     blurred, lent = Call("c0", "unit", "blur", "block-1", cells=(1,)), Call("c0", "cue", "other_voice", cue="voice")
     calls = [Call("c0", "original"), blurred, lent]
     one, *others = (shown.alteration for shown in stage.clips(ClipSource("c0", clip, ""), calls))

@@ -23,8 +23,8 @@ from ingest.media.exchange import Exchange, Part
 from ingest.media.painter import Painter
 from ingest.media.sound import FADE_S, Sound, exchange, read_sound
 from ingest.media.video import Frame, FrameReader
+from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import EXCHANGE, QUIET, Call
-from ingest.probes.stage import Stage
 from ingest.settings import Task, read_task
 from tests import there
 from tests.ingestion.clips import Format, write_clip
@@ -248,7 +248,7 @@ def staged(media: Path, task: Task) -> dict[str, ClipSource]:
     clip = ClipSource("c0", media / "clip.mp4", "hello there")
     copies: dict[str, tuple[Copy, ...]] = {"c0": (Copy("smile", clip.path, "hello there", ""),)}
     exchanges = {"c0": Exchange(media / "second.mp4", "", MADE)}
-    stage = Stage(Footage([clip], copies, exchanges, {}), task, Draws(None, 1))
+    stage = CopyFactory(Footage([clip], copies, exchanges, {}), task, Draws(None, 1))
     return dict(zip(UNITS, stage.clips(clip, UNITS.values()), strict=True))
 
 

@@ -18,7 +18,7 @@ from ingest.media.frame_server import FrameServer
 from ingest.model import LoadFailed
 from ingest.pool import WorkerPool
 from ingest.probes.run import ProbePass
-from ingest.record_writer import Results
+from ingest.record_writer import RecordWriter
 from ingest.settings import Task, read_task
 from ingest.stats import RunStats
 from ingest.workers import ModelWorker
@@ -391,7 +391,7 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
     task, stats = read_task(filmed / "task.yaml"), RunStats()
     footage = read_footage(filmed, task)
     (tmp_path / "output").mkdir()
-    results = Results(tmp_path / "output", task.targets)
+    results = RecordWriter(tmp_path / "output", task.targets)
     second = ProbePass(task, footage, {"c000": ()}, Draws(None, 1), results, stats)
     second.run(pool(task), Late(), Log(tmp_path / "log.txt"))  # type: ignore[arg-type]
     assert stats.probes is not None
@@ -414,7 +414,7 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
         footage,
         {clip.clip_id: () for clip in footage.clips},
         Draws(None, 1),
-        Results(tmp_path, task.targets),
+        RecordWriter(tmp_path, task.targets),
         stats,
     )
     assert stats.probes is not None

@@ -40,7 +40,7 @@ def drop_words(transcript: str, seconds: Collection[int], duration_s: float) -> 
     return "".join(word for number, word in enumerate(words) if int((number + 0.5) * each_s) not in seconds)
 
 
-class Stage:
+class CopyFactory:
     """Makes the altered copies of one task."""
 
     def __init__(self, footage: Footage, task: Task, draws: Draws) -> None:
