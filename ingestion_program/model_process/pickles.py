@@ -149,8 +149,8 @@ class PlainDict(dict[Any, Any]):
 class NumberType:
     """Stands in for `numpy.dtype`."""
 
-    def __init__(self, code: object, align: object, copy: object) -> None:
-        word = as_text(code)
+    def __init__(self, written: object, align: object, copy: object) -> None:
+        word = as_text(written)
         if not isinstance(word, str) or not TYPE_CODE.fullmatch(word) or align not in (0, 1) or copy not in (0, 1):
             shown = ascii(word[:40]) if isinstance(word, str) else f"of {type(word).__name__}"
             raise PickleRefused(f"the number type {shown}; booleans, integers and floats are read")
