@@ -174,12 +174,6 @@ def test_a_list_of_another_form_is_one_problem(text: str, media: Path, tmp_path:
     assert [problem.code for problem in read(tmp_path, media)[1]] == ["exchanges_unreadable"]
 
 
-def test_an_unknown_clip_is_told(media: Path, tmp_path: Path) -> None:
-    listed(tmp_path, media, {"c000": entry(media), "c9": entry(media)})
-    exchanges, (problem,) = read(tmp_path, media)
-    assert (set(exchanges), problem.code) == ({"c000"}, "clip_unknown")
-
-
 def test_where_and_when_a_part_lies() -> None:
     left, right, thing, words = MADE
     cells = left.in_cells(*GRID).reshape(GRID)
