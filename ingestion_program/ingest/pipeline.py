@@ -13,7 +13,7 @@ from ingest.confine import Siblings, end_descendants, harden_process
 from ingest.data import Footage, read_footage
 from ingest.draws import Draws
 from ingest.errors import IngestionError, Problem, disk_full
-from ingest.limits import Watchdog
+from ingest.limits import RunDeadline
 from ingest.log import Log
 from ingest.model import ModelProcess
 from ingest.pool import WorkerPool
@@ -146,7 +146,7 @@ def run(
     folder = open_private(output)
     this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder))
     this.log.line(f"version {VERSION}, program in {program}")
-    watchdog = Watchdog(this.flush_partial_run)
+    watchdog = RunDeadline(this.flush_partial_run)
     try:
         this.key = read_key(program)
         remove_key(program)
@@ -160,7 +160,7 @@ def run(
     return EXIT_CODES[this.stats.status]
 
 
-def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog) -> None:
+def _run(this: _Run, submission: Path, packages: Path | None, watchdog: RunDeadline) -> None:
     task = this.task = read_task(this.input_data / SETTINGS)
     this.clock.set_limit(task.limits.time_limit_s)
     this.stats.hidden = this.hidden

@@ -311,7 +311,7 @@ def test_threads_that_take_long_to_die_are_no_excess(
         child = subprocess.Popen([sys.executable, "-c", model], stdout=subprocess.PIPE, start_new_session=True)
         with process._siblings.starting() as alive:
             alive.add(child.pid)
-        process._process, process._watch = child, limits.Watch(child, tmp_path, 4096, process._siblings)
+        process._process, process._watch = child, limits.LimitMonitor(child, tmp_path, 4096, process._siblings)
         assert child.stdout is not None
         child.stdout.readline()
         if ending == "by itself":

@@ -6,7 +6,7 @@ from queue import Queue
 
 import pytest
 
-from ingest.limits import TEMPORARY_FAILURE, Watchdog
+from ingest.limits import TEMPORARY_FAILURE, RunDeadline
 from tests.ingestion.conftest import PROGRAM, SETTINGS, model_source, run_script, write_phase
 
 # Ingestion with one of its own functions replaced: the third clip's decoding never ends.
@@ -69,7 +69,7 @@ def test_it_waits_until_ten_seconds_are_left_or_a_twentieth(
     limit_s: float, elapsed_s: float, wait_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: Queue[float] = Queue()
-    dog = Watchdog(lambda: True)
+    dog = RunDeadline(lambda: True)
     monkeypatch.setattr(dog._stood_down, "wait", lambda seconds: waited.put(seconds) or True)  # type: ignore[func-returns-value]
     dog.start(limit_s, elapsed_s)
     assert waited.get() == pytest.approx(wait_s)
