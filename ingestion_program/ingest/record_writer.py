@@ -36,7 +36,18 @@ class RecordWriter:
     def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: CheckedExplanation) -> None:
         """Record the answers to one clip; the prediction comes last, so it never appears without its explanation."""
         with self._writing:
-            self._add_prediction(clip_id, prediction, explanation)
+            image = None
+            if explanation.image is not None:
+                image = f"images/{clip_id}.jpg"
+                write_file(self._folder / image, explanation.image)
+            record = {
+                "clip_id": clip_id,
+                "text": explanation.text,
+                "image": image,
+                "evidence": explanation.evidence,
+            }
+            self._append("explanations.jsonl", _json_line(record))
+            self._append("predictions.csv", _csv_line([clip_id, *(repr(prediction[name]) for name in self._names)]))
 
     def add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
         """Record how one clip went; `seconds` holds the duration of each call that was made."""
@@ -71,20 +82,6 @@ class RecordWriter:
         for clip_id in left:
             self._add_clip(clip_id, "not_reached", {}, [])
         return len(left)
-
-    def _add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: CheckedExplanation) -> None:
-        image = None
-        if explanation.image is not None:
-            image = f"images/{clip_id}.jpg"
-            write_file(self._folder / image, explanation.image)
-        record = {
-            "clip_id": clip_id,
-            "text": explanation.text,
-            "image": image,
-            "evidence": explanation.evidence,
-        }
-        self._append("explanations.jsonl", _json_line(record))
-        self._append("predictions.csv", _csv_line([clip_id, *(repr(prediction[name]) for name in self._names)]))
 
     def _add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
         record = {

@@ -258,16 +258,13 @@ def _warn_of_taken_names(folder: Path, names: list[str], aside: Collection[Path]
     for name in names:
         module = name.removesuffix(".py")
         own = name.endswith(".py") if (folder / name).is_file() else (folder / name / "__init__.py").is_file()
-        if own and module.isidentifier() and (module in sys.stdlib_module_names or _is_installed(module, paths)):
-            taken.append(name)
+        if own and module.isidentifier():
+            installed = PathFinder.find_spec(module, paths)
+            if module in sys.stdlib_module_names or (installed is not None and installed.origin is not None):
+                taken.append(name)
     if taken:
         fix = "rename them, unless your model is meant to import them instead"
         yield _warning("name_taken", _list(taken), "names that no installed module has", fix)
-
-
-def _is_installed(module: str, paths: list[str]) -> bool:
-    found = PathFinder.find_spec(module, paths)
-    return found is not None and found.origin is not None
 
 
 def _warn_of_links(folder: Path) -> Iterator[Problem]:
