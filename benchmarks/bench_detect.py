@@ -32,8 +32,8 @@ from benchmarks.detect.drawings import Drawn, draw
 from benchmarks.detect.features import Seen, look
 from benchmarks.detect.shown import Shown, copied_calls, exchanged_calls, filmed_calls
 from ingest.data import Footage, read_footage
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.exchange import Part
+from ingest.draws import Draws
+from ingest.media.exchange import Part
 from ingest.settings import Task, read_task
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bundle_tools.challenge.programs import use_own_program
+from bundle_tools.programs import use_own_program
 
 _PARTS = Path(__file__).with_name("page_parts")
 

@@ -21,12 +21,12 @@ import programs
 from contract import Frame, Sound
 from file_clip import FileClip
 from ingest.data import read_footage
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.painter import Painter
-from ingest.media.clip import ClipSource
+from ingest.draws import Draws
+from ingest.media.alteration import ClipSource
+from ingest.media.painter import Painter
 from ingest.media.video import FrameReader, frame_shape, parse_request, wanted_frames
+from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import Call, exchanged_units
-from ingest.probes.stage import Stage
 from ingest.settings import read_task
 from score.settings import read_settings
 
@@ -82,7 +82,7 @@ class Exchanges:
         """Read and check the folder's lists; raises ingest.errors.IngestionError with all of their mistakes."""
         self._task = read_task(Path(input_data) / "task.yaml")
         footage, draws = read_footage(Path(input_data), self._task), Draws(None, self._task.seed)
-        self._stage, self._draws, self._exchanges = Stage(footage, self._task, draws), draws, footage.exchanges
+        self._stage, self._draws, self._exchanges = CopyFactory(footage, self._task, draws), draws, footage.exchanges
         self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in footage.exchanges}
 
     def __iter__(self) -> Iterator[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.detect.shown import RATE, Shown
-from ingest.media.altered.exchange import mask_of
+from ingest.media.exchange import mask_of
 
 Numbers = npt.NDArray[np.float32]
 STEP = 8

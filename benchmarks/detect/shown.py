@@ -7,17 +7,16 @@ import numpy as np
 
 from benchmarks.detect.drawings import EXCHANGES, EXPRESSIVE, PLAIN, Drawn
 from ingest.data import Footage, read_exchanges
+from ingest.draws import Draws
 from ingest.errors import Problem
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.exchange import Exchange, Part
-from ingest.media.altered.painter import Painter
-from ingest.media.altered.region import Box
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
+from ingest.media.exchange import Box, Exchange, Part
+from ingest.media.painter import Painter
 from ingest.media.sound import Sound
 from ingest.media.video import Frame, FrameReader, FrameRequest, frame_shape, wanted_frames
+from ingest.probes.copies import CopyFactory
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.plan import EXCHANGE, FREEZE, Call
-from ingest.probes.stage import Stage
 from ingest.settings import OPERATORS, Task
 
 RATE = 16_000
@@ -77,7 +76,7 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
     names = {name: f"{drawn.clip_id}-{name}" for name in drawn.exchanged}
     # The plain ones have a second drawing too, as every clip of such a phase has.
     exchanges: dict[str, Exchange] = dict.fromkeys([drawn.clip_id, *names.values()], exchange)
-    stage = Stage(Footage([], {}, exchanges, {}), task, draws)
+    stage = CopyFactory(Footage([], {}, exchanges, {}), task, draws)
     plain = _source(drawn, drawn.clip_id, PLAIN)
     for name, parts in drawn.exchanged.items():
         suspects = tuple(by_name[part] for part in parts)
@@ -103,7 +102,7 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws)
     high = bottom - top  # eyes and mouth, so that brows, forehead and chin lie around
     box = Box(max(0, left - 0.02), max(0, top - 0.5 * high), min(1, right + 0.02), min(1, bottom + 0.1 * high))
     others = [_source(one, one.clip_id, PLAIN) for one in phase]
-    stage = Stage(Footage(others, {}, {}, {drawn.clip_id: box}), task, draws)
+    stage = CopyFactory(Footage(others, {}, {}, {drawn.clip_id: box}), task, draws)
     source = _source(drawn, drawn.clip_id, PLAIN)
     cells = _nearest_cells(float(left + right) / 2, float(top + bottom) / 2)
     second = int(draws.generator("second", drawn.clip_id).integers(5))
@@ -127,7 +126,7 @@ def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Dr
         for copy in footage.copies[clip.clip_id]:
             # A clip of the set could have been drawn with this cue neutral: then this very file would be its plain one.
             other = replace(clip, clip_id=f"{clip.clip_id}-{copy.cue}", path=copy.path, transcript=copy.transcript)
-            stage = Stage(replace(footage, exchanges={**footage.exchanges, other.clip_id: exchange}), task, draws)
+            stage = CopyFactory(replace(footage, exchanges={**footage.exchanges, other.clip_id: exchange}), task, draws)
             calls = (
                 ("altered", clip, Call(clip.clip_id, "cue", "copy", cue=copy.cue)),
                 ("matched", other, Call(other.clip_id, "original")),

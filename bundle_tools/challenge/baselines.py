@@ -16,12 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.programs import scoring_input, use_scoring_program
 from bundle_tools.challenge.reading.tables import fingerprint, read_clips
 from bundle_tools.challenge.rules.shortcuts import features
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
+from bundle_tools.programs import scoring_input, use_scoring_program
 from score.columns import Measured, columns, total_column
 from score.errors import ScoringError
 from score.evaluate import clip_scores, column_values

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from bundle_tools.challenge.programs import use_own_program
 from bundle_tools.errors import BundleError
+from bundle_tools.programs import use_own_program
 
 use_own_program("ingestion_program")
 # The readers of the ingestion program run no code from a file.
 from ingest.data import CLIP_ID  # noqa: E402
-from ingest.media.jpeg import encode_jpeg  # noqa: E402
+from ingest.media.video import encode_jpeg  # noqa: E402
 from ingest.results import find_results  # noqa: E402
 from model_process.results import SubmittedResults, Unreadable  # noqa: E402
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.pages.write import write_pages
-from bundle_tools.challenge.programs import use_scoring_program
 from bundle_tools.challenge.reading.tables import read_settings, read_table
 from bundle_tools.codabench.competition import Competition, Phase
 from bundle_tools.codabench.competition import load as load_competition
@@ -18,6 +17,7 @@ from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.files import enter
+from bundle_tools.programs import use_scoring_program
 
 DECIMALS = 4
 

@@ -12,11 +12,11 @@ from bundle_tools.challenge.jury.criteria import DEFAULT, read_key, read_rules
 from bundle_tools.challenge.jury.panel import gather, read_answers
 from bundle_tools.challenge.jury.publish import lines, ratings_table, record, reference, result_page
 from bundle_tools.challenge.jury.result import evaluate
-from bundle_tools.challenge.programs import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
 from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.programs import use_scoring_program
 
 CLIPS = 15
 JURORS = 5

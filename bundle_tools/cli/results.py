@@ -8,11 +8,11 @@ from pathlib import Path
 from bundle_tools.atomic import write_text
 from bundle_tools.challenge.compare.runs import expand, find_runs
 from bundle_tools.challenge.coopetition import lines, read_teams, read_works, record
-from bundle_tools.challenge.programs import report_again, use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, add_command, add_path, positive
 from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.programs import report_again, use_scoring_program
 
 PAGE = "detailed_results.html"
 FULL_PAGE = "full_results.html"

@@ -3,7 +3,7 @@
 `sources/` reads an organiser's files into a `Dataset`; everything else is independent of the source.
 """
 
-from bundle_tools.challenge.programs import use_own_program
+from bundle_tools.programs import use_own_program
 
 # The modules of this package import from both programs.
 use_own_program("ingestion_program")

@@ -13,7 +13,7 @@ from bundle_tools.own_clips.dataset import Clip, Dataset, Part
 from bundle_tools.own_clips.files import Place, Problems, by_name, read_one, read_table, scan
 from bundle_tools.own_clips.folder import VIDEOS
 from bundle_tools.synthetic.dataset import CHALLENGE as DRAWN
-from model_process.results.pickles import PickleRefused, read_pickle
+from model_process.pickles import PickleRefused, read_pickle
 
 CLIP_NAME = re.compile(r"([A-Za-z0-9_-]{11})\.[0-9]{3}\.mp4")
 """A YouTube video id and a segment number."""

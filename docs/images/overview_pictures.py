@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from bundle_tools.challenge.programs import use_own_program
+from bundle_tools.programs import use_own_program
 
 FOLDER = Path(__file__).resolve().parent / "overview"
 INPUT_DATA = FOLDER.parents[2] / "input_data" / "practice"
@@ -73,13 +73,13 @@ def _frames() -> tuple[Frame, Frame]:
     """Give one frame of the clip, RGB, and the same with the part exchanged."""
     use_own_program("ingestion_program")
     from ingest.data import read_exchanges  # noqa: PLC0415 - the program is known now
-    from ingest.media.altered.mixing import Mixer  # noqa: PLC0415 - as above
+    from ingest.media.exchange import Blend  # noqa: PLC0415 - as above
 
     clip = INPUT_DATA / "clips" / f"{CLIP}.mp4"
     exchange = read_exchanges(INPUT_DATA, "exchanges.json", {CLIP: clip}, [])[CLIP]
     first, second = _frame(clip), _frame(exchange.path)
     size = first.shape[:2]
-    mixed = Mixer(exchange.weights(*size).within(exchange.nearest([PART], *size))).mix(first, second)
+    mixed = Blend(exchange.weights(*size).within(exchange.nearest([PART], *size))).mix(first, second)
     return first[:, :, ::-1].copy(), mixed[:, :, ::-1].copy()
 
 

@@ -54,7 +54,9 @@ def check_prediction(value: object, targets: tuple[Target, ...]) -> tuple[dict[s
     for target in targets:
         where = f'target "{target.name}"'
         if target.name not in value:
-            close = _closest(target.name, unknown[:COMPARED_KEYS])
+            compared = unknown[:COMPARED_KEYS]
+            alike = [key for key in compared if key.strip().casefold() == target.name.casefold()]
+            close = next(iter(alike or difflib.get_close_matches(target.name, compared, n=1)), None)
             found = f'only the similar key "{close}"' if close else "no such key"
             problems.append(_problem("target_missing", "predict", where, found, "every target", f"add {target.name!r}"))
             continue
@@ -121,11 +123,6 @@ def kind(value: object) -> str:
     if isinstance(value, str):
         return f"the text {value[:40]!r}"
     return f"{type(value).__name__} {value!r:.40}"
-
-
-def _closest(name: str, keys: list[str]) -> str | None:
-    alike = [key for key in keys if key.strip().casefold() == name.casefold()]
-    return next(iter(alike or difflib.get_close_matches(name, keys, n=1)), None)
 
 
 def _check_text(value: object, form: ExplanationFormat, problems: list[Problem]) -> str | None:

@@ -22,7 +22,7 @@ from ingest import confine
 from ingest.capacity import used_s, waited_s
 from ingest.confine import Refusals, Siblings
 from ingest.errors import IngestionError, Problem, Stage, disk_full
-from ingest.limits import FILE_MB, Watch
+from ingest.limits import FILE_MB, LimitMonitor
 from ingest.settings import Isolation
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
 from model_process.sandbox import ISOLATION_LEVELS, Isolated, SandboxPolicy, calls
@@ -63,7 +63,7 @@ class ConfinedProcess:
         self._channel: socket.socket | None = None
         self._drainer: Thread | None = None
         self._scratch: Path | None = None
-        self._watch: Watch | None = None
+        self._watch: LimitMonitor | None = None
         self._refusals: Refusals | None = None
         # Several threads may send messages.
         self._sending = RLock()
@@ -116,7 +116,7 @@ class ConfinedProcess:
                 start_new_session=True,
             )
             alive.add(self._process.pid)
-        self._watch = Watch(self._process, scratch, self._confinement.memory_mb, self._siblings)
+        self._watch = LimitMonitor(self._process, scratch, self._confinement.memory_mb, self._siblings)
         self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
         self._drainer.start()
         self._channel = ours
@@ -264,7 +264,7 @@ class ConfinedProcess:
             also_allowed=self._confinement.isolation.also_allowed,
         )
 
-    def _drain(self, process: "subprocess.Popen[bytes]", watch: Watch) -> None:
+    def _drain(self, process: "subprocess.Popen[bytes]", watch: LimitMonitor) -> None:
         if process.stdout is None:
             return
         while chunk := os.read(process.stdout.fileno(), 1 << 16):

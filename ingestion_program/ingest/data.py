@@ -13,16 +13,15 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from ingest.errors import IngestionError, Problem
-from ingest.media.altered.exchange import Exchange, Part
-from ingest.media.altered.region import Box
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
+from ingest.media.exchange import Box, Exchange, Part
 from ingest.media.sound import has_sound
 from ingest.media.video import ClipFacts, UnreadableClip, read_facts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ingest.media.altered.region import Box
+    from ingest.media.exchange import Box
     from ingest.settings import Task
 
 

@@ -22,7 +22,7 @@ TEMPORARY_FAILURE = 75
 """Exit code EX_TEMPFAIL: another attempt may succeed."""
 
 
-class Watchdog:
+class RunDeadline:
     """Waits in its own thread; unless disarmed before time is up, it saves the run and ends the program."""
 
     def __init__(self, flush_partial_run: Callable[[], bool]) -> None:
@@ -83,7 +83,7 @@ Excess = tuple[str, str, str]
 """What a model used too much of, the limit, and how to fix it."""
 
 
-class Watch:
+class LimitMonitor:
     """Kills a model process that exceeds a limit, and records why."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", scratch: Path, memory_mb: int, siblings: Siblings) -> None:

@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -13,11 +13,10 @@ from ingest.answers import check_explanation, check_prediction
 from ingest.confine import Siblings
 from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import IngestionError, Problem, Stage
+from ingest.media.alteration import ClipSource
 from ingest.media.buffers import FrameBuffer
-from ingest.media.clip import ClipSource
 from ingest.media.frame_server import FrameServer
-from ingest.media.jpeg import encode_jpeg
-from ingest.media.video import BadRequest, ClipFacts
+from ingest.media.video import BadRequest, ClipFacts, encode_jpeg
 from ingest.settings import Isolation, Limits, Task
 from model_process.packing import unpack
 from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message
@@ -253,7 +252,7 @@ class ModelProcess:
 
 
 @dataclass(frozen=True)
-class Told:
+class CheckedExplanation:
     """The valid parts of an explanation, as they are recorded."""
 
     text: str | None = None
@@ -268,70 +267,57 @@ class Told:
         return {"text": self.text, "image": None, "evidence": self.evidence}
 
 
-@dataclass
-class CallResult:
-    """The answers and problems of one clip so far."""
-
-    prediction: dict[str, float] | None = None
-    """Every target inside its range; None without a valid prediction."""
-    explanation: Told | None = None
-    """The valid parts; None without an explanation."""
-    problems: list[Problem] = field(default_factory=list)
-    """All problems."""
-
-
 def ask_prediction(
-    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult
-) -> None:
-    """Ask for the prediction of a clip; a failure leaves it None and adds a problem.
+    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, problems: list[Problem]
+) -> dict[str, float] | None:
+    """Return the prediction of a clip, every target inside its range; None after a failure, with what was wrong.
 
-    Raises
-    ------
-    IngestionError
-        When the machine is at fault.
+    Raises IngestionError when the machine is at fault.
     """
-    with _no_end_of_the_run("predict", model, asked):
-        value = model.predict(clip, facts, timeout_s)
-        asked.prediction, found = check_prediction(value, task.targets)
-        asked.problems += found
+    prediction = None
+    with _no_end_of_the_run("predict", model, problems):
+        prediction, wrong = check_prediction(model.predict(clip, facts, timeout_s), task.targets)
+        problems += wrong
+    return prediction
 
 
-def ask_explanation(model: ModelProcess, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult) -> None:
-    """Ask to explain the prediction in `asked`, of the last clip; a failure leaves it None and adds a problem.
+def ask_explanation(
+    model: ModelProcess,
+    facts: ClipFacts,
+    task: Task,
+    timeout_s: float,
+    prediction: dict[str, float],
+    problems: list[Problem],
+) -> CheckedExplanation | None:
+    """Return the explanation of the prediction of the last clip; None after a failure, with what was wrong.
 
-    Raises
-    ------
-    IngestionError
-        When the machine is at fault.
+    Raises IngestionError when the machine is at fault.
     """
-    with _no_end_of_the_run("explain", model, asked):
-        value = model.explain(asked.prediction or {}, timeout_s)
-        explanation, found = check_explanation(value, task.explanation, task.targets, facts.duration_s)
-        asked.explanation = Told(
+    with _no_end_of_the_run("explain", model, problems):
+        value = model.explain(prediction, timeout_s)
+        explanation, wrong = check_explanation(value, task.explanation, task.targets, facts.duration_s)
+        problems += wrong
+        return CheckedExplanation(
             explanation.text,
             None if explanation.image is None else encode_jpeg(explanation.image),
             None if explanation.evidence is None else explanation.evidence.record(),
         )
-        asked.problems += found
+    return None
 
 
 @contextlib.contextmanager
-def _no_end_of_the_run(stage: Stage, model: ModelProcess, asked: CallResult) -> Iterator[None]:
+def _no_end_of_the_run(stage: Stage, model: ModelProcess, problems: list[Problem]) -> Iterator[None]:
     """Add a problem if a call or the check of its answer fails; only a fault of the machine is raised."""
     try:
         yield
     except CallFailed as failure:
-        asked.problems.append(failure.problem)
+        problems.append(failure.problem)
     except IngestionError:
         raise
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
         model.stop()  # its next answers cannot be trusted
-        asked.problems.append(check_failed(stage, error))
-
-
-def check_failed(stage: Stage, error: BaseException) -> Problem:
-    """Return the problem that an answer's check has failed."""
-    # Only the type: the text of an exception may quote the answer.
-    found = f"{type(error).__name__} while checking this answer"
-    fix = "tell the organisers: it is not your fault"
-    return Problem("check_failed", stage, stage, found, "an answer that can be checked", fix, fault="organiser")
+        # Only the type: the text of an exception may quote the answer.
+        found = f"{type(error).__name__} while checking this answer"
+        fix = "tell the organisers: it is not your fault"
+        expected = "an answer that can be checked"
+        problems.append(Problem("check_failed", stage, stage, found, expected, fix, fault="organiser"))

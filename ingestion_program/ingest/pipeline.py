@@ -11,10 +11,10 @@ from ingest.capacity import Meter, blame, has_gpu, workers_for
 from ingest.clock import Clock
 from ingest.confine import Siblings, end_descendants, harden_process
 from ingest.data import Footage, read_footage
+from ingest.draws import Draws
 from ingest.errors import IngestionError, Problem, disk_full
-from ingest.limits import Watchdog
+from ingest.limits import RunDeadline
 from ingest.log import Log
-from ingest.media.altered.draws import Draws
 from ingest.model import ModelProcess
 from ingest.pool import WorkerPool
 from ingest.record import (
@@ -29,7 +29,7 @@ from ingest.record import (
     write_run,
     write_text,
 )
-from ingest.record_writer import Results
+from ingest.record_writer import RecordWriter
 from ingest.results import ResultsReader, older_names
 from ingest.runner import Runner
 from ingest.settings import Task, read_task
@@ -65,7 +65,7 @@ class _Run:
     credits: tuple[Credit, ...] = ()
     key: bytes | None = None
     footage: Footage = field(default_factory=lambda: Footage([], {}, {}, {}))
-    results: Results | None = None
+    results: RecordWriter | None = None
 
     @property
     def hidden(self) -> bool:
@@ -146,7 +146,7 @@ def run(
     folder = open_private(output)
     this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder))
     this.log.line(f"version {VERSION}, program in {program}")
-    watchdog = Watchdog(this.flush_partial_run)
+    watchdog = RunDeadline(this.flush_partial_run)
     try:
         this.key = read_key(program)
         remove_key(program)
@@ -160,7 +160,7 @@ def run(
     return EXIT_CODES[this.stats.status]
 
 
-def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog) -> None:
+def _run(this: _Run, submission: Path, packages: Path | None, watchdog: RunDeadline) -> None:
     task = this.task = read_task(this.input_data / SETTINGS)
     this.clock.set_limit(task.limits.time_limit_s)
     this.stats.hidden = this.hidden
@@ -176,7 +176,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.credits, doubts = read_credits(submission)
     this.stats.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
-    results = this.results = Results(this.folder, task.targets)
+    results = this.results = RecordWriter(this.folder, task.targets)
     if not task.results or (submission / "model.py").is_file():
         pool = _models(this, task, submission, packages)
     else:
@@ -206,7 +206,6 @@ def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> 
             task,
             this.clock,
             hidden=this.hidden,
-            alone=workers == 1,
         )
         for _ in range(workers)
     ]

@@ -6,7 +6,7 @@ would have used up its restarts, are discarded: a run leaves the same bytes with
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from queue import SimpleQueue
 from threading import Event, Lock
@@ -18,7 +18,7 @@ from ingest.errors import Problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ingest.media.clip import ClipSource
+    from ingest.media.alteration import ClipSource
     from ingest.settings import Limits
     from ingest.workers import Answer, ClipTask, Loaded, ModelWorker, PassLimits
     from model_process.sandbox import Isolated
@@ -71,32 +71,6 @@ class TaskQueue:
             if taken is None:
                 return
             yield taken
-
-
-class Share:
-    """The tasks that one worker has taken and not yet answered."""
-
-    def __init__(self, queue: TaskQueue) -> None:
-        self.queue = queue
-        self.taken: deque[TakenTask] = deque()
-        """The first one is in work."""
-        self._exhausted = False
-
-    def take(self) -> bool:
-        """Take one more task; return whether there was one."""
-        taken = None if self._exhausted else self.queue.take()
-        self._exhausted = taken is None
-        self.taken += [] if taken is None else [taken]
-        return taken is not None
-
-    def upcoming(self, count: int) -> list[ClipSource]:
-        """Return up to `count` clips of the tasks after the first one; take more tasks if necessary."""
-        clips: list[ClipSource] = []
-        number = 1
-        while len(clips) < count and (number < len(self.taken) or self.take()):
-            clips += [query.shown for query in self.taken[number].task.queries]
-            number += 1
-        return clips[:count]
 
 
 class WorkerPool:
@@ -184,21 +158,26 @@ class WorkerPool:
         """
         self.stopped_by = None
         self._queue = queue = TaskQueue(tasks)
-        share = Share(queue)
         for number in [] if self._single else range(len(self._starts)):
             self._call(number, self._serve, number, queue, limits)
         try:
-            for taken in queue.in_order(share.take if self._single else None):
+            for taken in queue.in_order(queue.take if self._single else None):
                 answers: list[Answer] = []
                 for index in range(len(taken.task.queries)):
                     if self._crashed and self.restarts >= self._limits.restarts:
-                        self.stopped_by = self._used_up()
+                        model = self._workers[0].model
+                        found, fix = (
+                            f"a {model.name} that died or hung too often",
+                            "look at the first failure in the log",
+                        )
+                        where, expected = "the remaining clips", model.survivor
+                        self.stopped_by = Problem("restarts_used_up", "run", where, found, expected, fix)
                         return
                     self.restarts += self._crashed
                     self._crashed = False
                     if index == 0:
                         if self._single:  # only now: the record of a clip is complete before the next one begins
-                            self._work_on(self._workers[0], share, limits)
+                            self._work_on(self._workers[0], taken, limits)
                         answers, self.stopped_by = taken.result.result()
                     if index == len(answers):
                         return
@@ -242,26 +221,18 @@ class WorkerPool:
             # The first model has loaded, and a run does not depend on the others.
             return
         self._asked.add(number)
-        share = Share(queue)
-        while (share.taken or share.take()) and self._work_on(self._workers[number], share, limits):
+        while (taken := queue.take()) is not None and self._work_on(self._workers[number], taken, limits):
             pass
 
-    def _work_on(self, worker: ModelWorker, share: Share, limits: PassLimits) -> bool:
-        """Answer the first task of a worker's share; return whether the worker can go on."""
-        taken = share.taken[0]
+    def _work_on(self, worker: ModelWorker, taken: TakenTask, limits: PassLimits) -> bool:
+        """Answer a task; return whether the worker can go on."""
         try:
-            answers = worker.answer(taken.task, limits, self._limits.restarts - self.restarts, share.upcoming)
+            answers = worker.answer(taken.task, limits, self._limits.restarts - self.restarts)
         except Exception as error:  # noqa: BLE001 - raised again in its turn
             taken.result.set_exception(error)
             return False
         taken.result.set_result((answers, worker.stopped_by))
-        share.taken.popleft()
-        return len(answers) == len(taken.task.queries) and not share.queue.over.is_set()
-
-    def _used_up(self) -> Problem:
-        model = self._workers[0].model
-        found, fix = f"a {model.name} that died or hung too often", "look at the first failure in the log"
-        return Problem("restarts_used_up", "run", "the remaining clips", found, model.survivor, fix)
+        return len(answers) == len(taken.task.queries) and not self._queue.over.is_set()
 
     def _settle(self) -> None:
         """Wait until no worker is busy, and abandon unanswered queries."""

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from ingest.errors import Problem
-from ingest.model import Told
+from ingest.model import CheckedExplanation
 from ingest.record import append, write_file
 from ingest.settings import Target
 
@@ -20,7 +20,7 @@ REPEATS = "repeats.jsonl"
 PATIENCE_S = 1.0
 
 
-class Results:
+class RecordWriter:
     """The files of one run."""
 
     def __init__(self, folder: Path, targets: tuple[Target, ...]) -> None:
@@ -33,10 +33,21 @@ class Results:
         self._append("explanations.jsonl", "")
         self._append("clips.jsonl", "")
 
-    def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Told) -> None:
+    def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: CheckedExplanation) -> None:
         """Record the answers to one clip; the prediction comes last, so it never appears without its explanation."""
         with self._writing:
-            self._add_prediction(clip_id, prediction, explanation)
+            image = None
+            if explanation.image is not None:
+                image = f"images/{clip_id}.jpg"
+                write_file(self._folder / image, explanation.image)
+            record = {
+                "clip_id": clip_id,
+                "text": explanation.text,
+                "image": image,
+                "evidence": explanation.evidence,
+            }
+            self._append("explanations.jsonl", _json_line(record))
+            self._append("predictions.csv", _csv_line([clip_id, *(repr(prediction[name]) for name in self._names)]))
 
     def add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
         """Record how one clip went; `seconds` holds the duration of each call that was made."""
@@ -48,7 +59,9 @@ class Results:
         with self._writing:
             self._append(name, "")
 
-    def add_repeat(self, clip_id: str, prediction: dict[str, float] | None, explanation: Told | None) -> None:
+    def add_repeat(
+        self, clip_id: str, prediction: dict[str, float] | None, explanation: CheckedExplanation | None
+    ) -> None:
         """Record what was answered to a clip that was asked again; None is an invalid answer."""
         told = None if explanation is None else explanation.record()
         with self._writing:
@@ -69,20 +82,6 @@ class Results:
         for clip_id in left:
             self._add_clip(clip_id, "not_reached", {}, [])
         return len(left)
-
-    def _add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Told) -> None:
-        image = None
-        if explanation.image is not None:
-            image = f"images/{clip_id}.jpg"
-            write_file(self._folder / image, explanation.image)
-        record = {
-            "clip_id": clip_id,
-            "text": explanation.text,
-            "image": image,
-            "evidence": explanation.evidence,
-        }
-        self._append("explanations.jsonl", _json_line(record))
-        self._append("predictions.csv", _csv_line([clip_id, *(repr(prediction[name]) for name in self._names)]))
 
     def _add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
         record = {

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ingest.codes import CODES
 from ingest.data import problem, read_rows
 from ingest.errors import IngestionError, Problem, Severity, Stage
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.model import CallFailed, ModelProcess
 from ingest.settings import Task

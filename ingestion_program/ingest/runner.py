@@ -9,16 +9,16 @@ from dataclasses import replace
 
 from ingest.clock import Clock, minutes
 from ingest.data import Footage
+from ingest.draws import Draws
 from ingest.errors import IngestionError, Problem
 from ingest.evidence import CueClaim
 from ingest.log import Log, Progress
-from ingest.media.altered.draws import Draws
-from ingest.media.clip import ClipSource
-from ingest.model import LoadFailed, Told
+from ingest.media.alteration import ClipSource
+from ingest.model import CheckedExplanation, LoadFailed
 from ingest.pool import WorkerPool
 from ingest.probes.edits import claims_of
 from ingest.probes.run import ProbePass
-from ingest.record_writer import REPEATS, Results
+from ingest.record_writer import REPEATS, RecordWriter
 from ingest.settings import Task
 from ingest.stats import ClipStatus, Determinism, Feedback, RunStats, choose
 from ingest.workers import Answer, ClipTask, PassLimits, Query
@@ -33,7 +33,7 @@ class Runner:
         self,
         task: Task,
         pool: WorkerPool,
-        results: Results,
+        results: RecordWriter,
         clock: Clock,
         log: Log,
         stats: RunStats,
@@ -86,15 +86,14 @@ class Runner:
             self._take(left.pop(task.clip_id), answer)
             progress.tell(done)
             if done == FORECAST_AFTER:
-                self._forecast(done, len(clips), (self._clock.elapsed_s() - started_s) / done)
+                mean_s = (self._clock.elapsed_s() - started_s) / done
+                reached = done + max(0, int(self._clock.left_s() / mean_s)) if mean_s else len(clips)
+                if reached < len(clips):
+                    advice = "read fewer or smaller frames; clips not reached get the worst score"
+                    forecast = f"time will run out after about {reached} of {len(clips)} clips"
+                    self._log.line(f"at this speed, {forecast}: {advice}")
         if left:
             self._leave(list(left.values()))
-
-    def _forecast(self, done: int, total: int, mean_s: float) -> None:
-        reached = done + max(0, int(self._clock.left_s() / mean_s)) if mean_s else total
-        if reached < total:
-            advice = "read fewer or smaller frames; clips not reached get the worst score"
-            self._log.line(f"at this speed, time will run out after about {reached} of {total} clips: {advice}")
 
     def _leave(self, clips: list[ClipSource]) -> None:
         """Record the clips that were not reached."""
@@ -110,7 +109,7 @@ class Runner:
     def _take(self, clip: ClipSource, answer: Answer) -> None:
         status: ClipStatus = "unreadable" if answer.unreadable else "failed"
         if answer.prediction is not None:
-            told = answer.explanation or Told()
+            told = answer.explanation or CheckedExplanation()
             self._answers[clip.clip_id] = answer.prediction
             self._claims[clip.clip_id] = claims_of(told.evidence)
             self._results.add_prediction(clip.clip_id, answer.prediction, told)

@@ -11,15 +11,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ingest.codes import CODES, Code
+from ingest.codes import CODES
 from ingest.errors import Problem
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run without packages is recorded, too
     from collections.abc import Sequence
 
-    from ingest.media.clip import ClipSource
-if TYPE_CHECKING:  # a run without packages is recorded, too
     from ingest.log import Log
+    from ingest.media.alteration import ClipSource
     from ingest.pool import WorkerPool
     from model_process.sandbox import Isolated
 
@@ -55,7 +54,9 @@ class Feedback:
         if problem.fault == "organiser":
             return problem
         if self._hidden:
-            return _fixed(problem, CODES[problem.code], self._place(problem))
+            words = CODES[problem.code]
+            where = self._place(problem)
+            return replace(problem, where=where, found=words.found, expected=words.expected, fix=words.fix)
         return replace(
             problem,
             where=problem.where[:LONGEST],
@@ -71,10 +72,6 @@ class Feedback:
         if match and 1 <= int(match["line"]) <= self._lines.get(match["file"], 0):
             return f"{match['file']} line {int(match['line'])}"
         return problem.stage
-
-
-def _fixed(problem: Problem, words: Code, where: str) -> Problem:
-    return replace(problem, where=where, found=words.found, expected=words.expected, fix=words.fix)
 
 
 def _count_lines(submission: Path) -> dict[str, int]:
@@ -135,14 +132,11 @@ def choose(clips: Sequence[ClipSource], seed: int) -> list[ClipSource]:
     These are 5 % of the clips, at least 4 and at most 20, drawn by a keyed hash, so that a model cannot know them.
     """
     count = min(len(clips), MOST, max(FEWEST, math.ceil(SHARE * len(clips))))
-    chosen = sorted(clips, key=lambda clip: _rank(seed, clip.clip_id))[:count]
+    key = str(seed).encode()
+    chosen = sorted(clips, key=lambda clip: hmac.new(key, clip.clip_id.encode(), hashlib.sha256).digest())[:count]
     positions = {clip.clip_id: position for position, clip in enumerate(clips)}
     order = [positions[clip.clip_id] for clip in chosen]
     return chosen[::-1] if order == sorted(order) else chosen
-
-
-def _rank(seed: int, clip_id: str) -> bytes:
-    return hmac.new(str(seed).encode(), clip_id.encode(), hashlib.sha256).digest()
 
 
 RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]

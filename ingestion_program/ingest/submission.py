@@ -152,7 +152,6 @@ def check_submission(
         *_check_metadata(names),
         *_check_model(folder, names, results=results),
         *_check_size(folder, limits),
-        *_check_depth(folder),
         *_warn_of_names(names, results=results and "model.py" not in names),
         *_warn_of_taken_names(folder, names, {PROGRAM, *aside}),
         *_warn_of_links(folder),
@@ -236,9 +235,6 @@ def _check_size(folder: Path, limits: Limits) -> Iterator[Problem]:
         yield _error(
             "submission_too_many_files", "submission", found, expected, "leave out what the model does not need"
         )
-
-
-def _check_depth(folder: Path) -> Iterator[Problem]:
     if any(depth == DEEPEST for _, depth in _walk(folder)):
         found, expected = f"folders inside folders, {DEEPEST} deep", "a few folders"
         yield _error("submission_too_many_files", "submission", found, expected, "zip the files that the model needs")
@@ -262,16 +258,13 @@ def _warn_of_taken_names(folder: Path, names: list[str], aside: Collection[Path]
     for name in names:
         module = name.removesuffix(".py")
         own = name.endswith(".py") if (folder / name).is_file() else (folder / name / "__init__.py").is_file()
-        if own and module.isidentifier() and (module in sys.stdlib_module_names or _is_installed(module, paths)):
-            taken.append(name)
+        if own and module.isidentifier():
+            installed = PathFinder.find_spec(module, paths)
+            if module in sys.stdlib_module_names or (installed is not None and installed.origin is not None):
+                taken.append(name)
     if taken:
         fix = "rename them, unless your model is meant to import them instead"
         yield _warning("name_taken", _list(taken), "names that no installed module has", fix)
-
-
-def _is_installed(module: str, paths: list[str]) -> bool:
-    found = PathFinder.find_spec(module, paths)
-    return found is not None and found.origin is not None
 
 
 def _warn_of_links(folder: Path) -> Iterator[Problem]:

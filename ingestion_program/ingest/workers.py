@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 from ingest.data import check_unchanged
 from ingest.errors import Problem
-from ingest.media.frame_server import AHEAD_CLIPS
 from ingest.media.video import UnreadableClip, is_readable
-from ingest.model import CallResult, LoadFailed, ask_explanation, ask_prediction
+from ingest.model import LoadFailed, ask_explanation, ask_prediction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ingest.clock import Clock
-    from ingest.media.clip import ClipSource
-    from ingest.model import ModelProcess, Told
+    from ingest.media.alteration import ClipSource
+    from ingest.model import CheckedExplanation, ModelProcess
     from ingest.settings import Task
 
 TELLING_S = 0.2
@@ -50,7 +49,7 @@ class Answer:
 
     prediction: dict[str, float] | None = None
     """A value within range for every target; None without a valid prediction."""
-    explanation: Told | None = None
+    explanation: CheckedExplanation | None = None
     """The valid parts; None if none was asked for or returned."""
     problems: tuple[Problem, ...] = ()
     """Everything that was wrong."""
@@ -93,20 +92,10 @@ class Loaded:
 class ModelWorker:
     """One model process and what it takes to ask it: frames, time limits, restarts."""
 
-    def __init__(self, model: ModelProcess, task: Task, clock: Clock, *, hidden: bool, alone: bool = True) -> None:
-        """Prepare to ask a model.
-
-        Parameters
-        ----------
-        hidden
-            Whether messages must not name clips.
-        alone
-            Whether no other worker runs beside this one. Otherwise it looks only one query ahead, since no other
-            worker can take a clip whose frames this one has decoded.
-        """
+    def __init__(self, model: ModelProcess, task: Task, clock: Clock, *, hidden: bool) -> None:
+        """Prepare to ask a model; `hidden`: whether messages must not name clips."""
         self.model = model
         self._task, self._clock, self._hidden = task, clock, hidden
-        self._ahead = AHEAD_CLIPS + 1 if alone else 1
         self._excused = False  # whether the model was ended through no fault of its own
         self._longest_s = 0.0
         self.stopped_by: Problem | None = None
@@ -142,9 +131,7 @@ class ModelWorker:
         """Tell whether there is time to load the model and ask one query."""
         return self._clock.left_s() >= self._task.limits.load_s + self._longest_s
 
-    def answer(
-        self, task: ClipTask, limits: PassLimits, restarts: int, upcoming: Callable[[int], Sequence[ClipSource]]
-    ) -> list[Answer]:
+    def answer(self, task: ClipTask, limits: PassLimits, restarts: int) -> list[Answer]:
         """Answer the queries of a task; fewer than all if time runs out or the model cannot be restarted.
 
         Parameters
@@ -152,8 +139,6 @@ class ModelWorker:
         restarts
             How often the model may be restarted between the queries of this task. A model that is not running when
             the task begins is started in any case.
-        upcoming
-            Returns up to so many clips that this worker will probably show after this task.
 
         Raises
         ------
@@ -162,7 +147,7 @@ class ModelWorker:
         """
         answers: list[Answer] = []
         self.stopped_by = None
-        for number, query in enumerate(task.queries):
+        for query in task.queries:
             began_s, process = time.monotonic(), self.model.process
             if self._clock.left_s() < self._longest_s + (0.0 if process.alive else limits.spare_s):
                 break
@@ -176,10 +161,7 @@ class ModelWorker:
                 except LoadFailed as failure:
                     self.stopped_by = failure.problem
                     break
-            ahead = [later.shown for later in task.queries[number + 1 : number + 1 + self._ahead]]
-            if len(ahead) < self._ahead:
-                ahead += upcoming(self._ahead - len(ahead))
-            answer = self._ask(query, ahead, limits)
+            answer = self._ask(query, limits)
             answers.append(replace(answer, crashed=not process.alive and not self._excused))
             self._longest_s = max(self._longest_s, time.monotonic() - began_s)
         return answers
@@ -201,36 +183,38 @@ class ModelWorker:
         model = self.model
         for clip in clips:
             try:
-                facts = model.frames.begin(clip, [])
+                facts = model.frames.begin(clip)
             except UnreadableClip:
                 continue
             started = time.monotonic()
-            ask_prediction(model, clip, facts, self._task, self._timeout_s(self._task.limits.load_s), CallResult())
-            model.forget(model.frames.end(model_lives=model.process.alive).gone)
+            ask_prediction(model, clip, facts, self._task, self._timeout_s(self._task.limits.load_s), [])
+            model.forget(model.frames.end().gone)
             self._excused = not model.process.alive
             return time.monotonic() - started
         return None
 
-    def _ask(self, query: Query, ahead: Sequence[ClipSource], limits: PassLimits) -> Answer:
+    def _ask(self, query: Query, limits: PassLimits) -> Answer:
         seconds: dict[str, float] = {}
-        model, shown, result = self.model, query.shown, CallResult()
+        model, shown, task = self.model, query.shown, self._task
+        problems: list[Problem] = []
+        explanation = None
         try:
-            facts = model.frames.begin(shown, ahead)
+            facts = model.frames.begin(shown)
         except UnreadableClip as error:
             return self._undecoded(shown, [_unreadable(shown, str(error))], seconds, limits)
         started = time.monotonic()
-        ask_prediction(model, shown, facts, self._task, self._timeout_s(limits.call_s), result)
+        prediction = ask_prediction(model, shown, facts, task, self._timeout_s(limits.call_s), problems)
         seconds["predict"] = time.monotonic() - started
-        if query.explains and result.prediction is not None:
+        if query.explains and prediction is not None:
             started = time.monotonic()
-            ask_explanation(model, facts, self._task, self._timeout_s(limits.call_s), result)
+            explanation = ask_explanation(model, facts, task, self._timeout_s(limits.call_s), prediction, problems)
             seconds["explain"] = time.monotonic() - started
-        end = model.frames.end(model_lives=model.process.alive)
+        end = model.frames.end()
         model.forget(end.gone)
-        problems = result.problems + [_unreadable(shown, fault) for fault in end.faults if limits.counts]
+        problems += [_unreadable(shown, fault) for fault in end.faults if limits.counts]
         if end.unreadable:
             return self._undecoded(shown, problems, seconds, limits)
-        return Answer(result.prediction, result.explanation, tuple(problems), seconds)
+        return Answer(prediction, explanation, tuple(problems), seconds)
 
     def _undecoded(
         self, shown: ClipSource, problems: list[Problem], seconds: dict[str, float], limits: PassLimits

@@ -19,9 +19,9 @@ from score import DEFAULTS, PROGRAM
 from score.columns import Column, columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluate import Evaluation, evaluate, worst_values
+from score.landmarks import read_key_frames, read_landmarks
 from score.messages import NOBODY, Audience, lines, of_problems, of_run, say, speak_utf8
 from score.read.known import read_known
-from score.read.landmarks import read_key_frames, read_landmarks
 from score.read.manifest import read_key
 from score.read.outcomes import join
 from score.read.reference import read_jury, read_reference

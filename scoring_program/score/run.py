@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from score.columns import Column, spread_decimals
 from score.errors import Problem
 from score.evaluate import Evaluation
+from score.landmarks import KeyFrames, Landmarks
 from score.messages import Audience
-from score.read.landmarks import KeyFrames, Landmarks
 from score.read.outcomes import Outcomes
 from score.read.reference import JuryRating
 from score.read.results import Results

@@ -17,7 +17,7 @@ from bundle_tools.challenge.rules.reference import check_landmarks
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules.dataset import Dataset
-from score.read.landmarks import read_landmarks
+from score.landmarks import read_landmarks
 from score.settings import read_settings
 from tests import ROOT, there
 from tests.scoring.factory import make_case, make_input

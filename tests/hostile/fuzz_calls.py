@@ -27,7 +27,7 @@ if __name__ == "__main__":
     ROOT = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(ROOT), str(ROOT / "ingestion_program")]
 
-from model_process.sandbox import SandboxPolicy, calls, enter_sandbox, kernel, landlock, limits, seccomp  # noqa: F401 - not once a child
+from model_process.sandbox import SandboxPolicy, calls, enter_sandbox, kernel, landlock, seccomp  # noqa: F401 - not once a child
 from model_process.sandbox.syscalls import this_machine
 from tests.hostile import traces
 
@@ -200,7 +200,7 @@ class Fuzz:
         self._end_stranger()
         self.stranger = os.fork()
         if not self.stranger:
-            limits.kill_on_parent_exit(os.getppid())
+            kernel.kill_on_parent_exit(os.getppid())
             os.closerange(0, 64)
         while not self.stranger:
             signal.pause()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ingest import capacity, pool, workers
 from ingest.clock import Clock
 from ingest.errors import IngestionError, Problem
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.media.frame_server import ClipEnd
 from ingest.media.video import UnreadableClip
 from ingest.model import CallFailed, LoadFailed
@@ -57,7 +57,6 @@ class Model:
 
     name, survivor, loaded, faster = "model process", "a process that keeps running", "loaded", "be faster"
     explains = runs_code = True
-    ahead = 1
 
     def __init__(self, journal: list[str], *, number: int = 0, loads: bool = True) -> None:
         self.journal, self.number, self.loads = journal, number, loads
@@ -74,7 +73,7 @@ class Model:
             used_s=lambda: self.used_s,
             kill=self.killed.set,
         )
-        self.frames = SimpleNamespace(begin=self.begin, end=lambda **_: ClipEnd([], [], False), close=lambda: None)
+        self.frames = SimpleNamespace(begin=self.begin, end=lambda: ClipEnd([], [], False), close=lambda: None)
 
     def start(self, timeout_s: float) -> None:
         assert timeout_s > 0
@@ -88,8 +87,7 @@ class Model:
             self.journal.append(f"stop {self.number}")
         self.process.alive = False
 
-    def begin(self, clip: ClipSource, upcoming: Sequence[ClipSource]) -> SimpleNamespace:
-        assert len(upcoming) <= self.ahead
+    def begin(self, clip: ClipSource) -> SimpleNamespace:
         if clip.transcript in {"unreadable", "spoiled"}:
             raise UnreadableClip(clip.transcript)
         return SimpleNamespace(duration_s=2.0)
@@ -147,8 +145,8 @@ def pool_of(
     clock.budget_s = 1000.0
     models: list[Any] = [Model(journal, number=number, loads=number != broken) for number in range(count)]
     for model in models:
-        vars(model).update(changes or {}, **({"ahead": 4} if count == 1 else {}))
-    each = [ModelWorker(model, settings, clock, hidden=False, alone=count == 1) for model in models]
+        vars(model).update(changes or {})
+    each = [ModelWorker(model, settings, clock, hidden=False) for model in models]
     return WorkerPool(each, settings.limits), journal
 
 

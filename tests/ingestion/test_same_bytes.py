@@ -8,7 +8,7 @@ import pytest
 
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import model_source, run_program, write_phase
-from tests.ingestion.probes.test_second_pass import probing
+from tests.ingestion.test_second_pass import probing
 
 if TYPE_CHECKING:
     from pathlib import Path

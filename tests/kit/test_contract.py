@@ -83,14 +83,14 @@ PLATFORM = """
 import pickle, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from ingest.media.clip import ClipSource
+from ingest.media.alteration import ClipSource
 from ingest.model import ModelProcess
 from ingest.settings import Isolation, Limits
 
 model = ModelProcess(Path(sys.argv[2]), None, Limits(60, 20, 20, 2), Isolation())
 clip = ClipSource("c1", Path(sys.argv[3]), "So I said.")
 model.start(20)
-answer = model.predict(clip, model.frames.begin(clip, []), 20)
+answer = model.predict(clip, model.frames.begin(clip), 20)
 model.stop()
 model.frames.close()
 Path(sys.argv[4]).write_bytes(pickle.dumps(answer))

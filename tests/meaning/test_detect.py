@@ -16,7 +16,7 @@ from benchmarks.detect.drawings import Drawn, draw
 from benchmarks.detect.features import Seen
 from benchmarks.detect.shown import Shown, exchanged_calls, filmed_calls
 from bundle_tools.synthetic.clip import FPS
-from ingest.media.altered.draws import Draws
+from ingest.draws import Draws
 from ingest.settings import Task, read_task
 from tests import ROOT, mostly_slow
 from tests.stills import hold_pictures

@@ -11,7 +11,7 @@ from PIL import Image
 
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces import FoundFace, around, faces_page, find_faces, write_faces
-from tests.ingestion.media.test_footage import footage  # noqa: F401 - a fixture
+from tests.ingestion.test_footage import footage  # noqa: F401 - a fixture
 
 from .clips import make_clip
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from score.evaluate import evaluate
+from score.landmarks import KeyFrames, Landmarks
 from score.messages import of_run
 from score.pipeline import prepare, scored
-from score.read.landmarks import KeyFrames, Landmarks
 from score.read.tables import Hashes
 from score.report.gate import redact
 from score.report.write import report_page

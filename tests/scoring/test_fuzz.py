@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from score.errors import Problem, ScoringError
+from score.landmarks import read_key_frames, read_landmarks
 from score.read.known import read_causes, read_observations
-from score.read.landmarks import read_key_frames, read_landmarks
 from score.read.manifest import open_results
 from score.read.records import read_clips, read_explanations, read_predictions, read_probe_calls, read_repeats
 from score.read.reference import Reference, read_groups, read_jury, read_reference

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from score.errors import OrganiserError
-from score.read.landmarks import KeyFrames, Landmarks, read_key_frames, read_landmarks
+from score.landmarks import KeyFrames, Landmarks, read_key_frames, read_landmarks
 from score.read.reference import Attribute, Reference, read_groups, read_reference
 from score.settings import Settings, read_settings
 from tests.scoring.conftest import Score

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from score.landmarks import KeyFrames
 from score.read.known import Known
-from score.read.landmarks import KeyFrames
 from score.report.drawings import data_uri, jpeg_size
 from score.report.write import contents, failure_page
 from score.visible import one_line, visible

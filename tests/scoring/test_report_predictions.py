@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from score.read.landmarks import Landmark, Landmarks
+from score.landmarks import Landmark, Landmarks
 from score.report.drawings import MOST_DOTS, calibration, residuals, scatter
 from score.report.write import report_page
 from score.settings import Target

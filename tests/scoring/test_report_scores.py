@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from score.axes.registry import REGISTRY
-from score.read.landmarks import Landmark, Landmarks
+from score.landmarks import Landmark, Landmarks
 from score.report.advice import axis_advice, factors
 from score.report.first_screen import _tone, first_screen
 from score.report.page import NONE, ceiling, factor, interval, number, percent, plural, position, signed

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.compare.bands import ABOVE, Contender, bands, mean_ranks, places, shares_above
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.programs import scoring_input, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
+from bundle_tools.programs import scoring_input, use_scoring_program
 from score.axes.table import credited_skill
 from score.columns import columns
 from score.diagnostics import TITLES

@@ -12,11 +12,11 @@ import numpy as np
 from bundle_tools.challenge.compare.field import judge, score_field
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Item, Key, Rules, Team
-from bundle_tools.challenge.programs import scoring_input, unpacked, use_scoring_program
 from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
+from bundle_tools.programs import scoring_input, unpacked, use_scoring_program
 from score.pipeline import prepare
 from score.read.outcomes import Outcomes
 from score.settings import Settings

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 from jinja2 import UndefinedError
 
-from bundle_tools.challenge.programs import use_own_program
 from bundle_tools.challenge.reading.answers import is_public
 from bundle_tools.challenge.reading.program_settings import ScoringSettings, scoring_settings
 from bundle_tools.challenge.reading.tables import SETTINGS, read_clips, read_settings
@@ -20,6 +19,7 @@ from bundle_tools.codabench.keys import PhaseKeys, TaskKeys
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.phases import moment
+from bundle_tools.programs import use_own_program
 
 NEEDS = {"known_causes": "causes", "plausibility": "observations"}
 """Columns that are 0 for everybody unless the settings name this file."""

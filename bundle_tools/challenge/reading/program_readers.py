@@ -80,8 +80,8 @@ def _constants() -> dict[str, Any]:
 def check_reference(folder: Path) -> Problems:
     """Read all files of reference data, and return their problems and warnings."""
     from score.errors import ScoringError
+    from score.landmarks import read_key_frames, read_landmarks
     from score.read.known import read_known
-    from score.read.landmarks import read_key_frames, read_landmarks
     from score.read.reference import read_jury, read_reference
     from score.settings import read_settings
 

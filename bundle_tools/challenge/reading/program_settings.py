@@ -17,7 +17,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.programs import PACKAGES, use_own_program
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
 from bundle_tools.codabench.archive import extract
@@ -25,6 +24,7 @@ from bundle_tools.codabench.keys import Place
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.errors import BundleError
+from bundle_tools.programs import PACKAGES, use_own_program
 
 TIMEOUT_S = 60
 BYTES_A_SECOND = 20_000_000

@@ -2,9 +2,6 @@
 
 An anonymous file (memfd) is used rather than `multiprocessing.shared_memory`, because that lives in /dev/shm, which
 is limited to 64 MB in the platform's containers, and going beyond kills the process.
-
-Frames decoded ahead must stay hidden until it is their turn. They lie in memory of ingestion's own first: a fresh file
-for them would cost twenty times as much as copying them into one that the model has mapped before.
 """
 
 import fcntl
@@ -27,20 +24,15 @@ KEPT_FREE = 64
 class FrameBuffer:
     """One block of memory."""
 
-    def __init__(self, number: int, size: int, *, shared: bool = True) -> None:
+    def __init__(self, number: int, size: int) -> None:
         self.number = number
         """Identifies the block in messages; never reused."""
         self.size = size
         """Bytes."""
-        self.shared = shared
-        """Whether a model can read it."""
-        self.descriptor = _anonymous_file(size) if shared else None
-        """The file, if it is shared."""
-        if self.descriptor is None:
-            self._bytes = np.empty(size, np.uint8)
-        else:
-            self._bytes = np.frombuffer(mmap.mmap(self.descriptor, size), np.uint8)
-            _seal(self.descriptor)
+        self.descriptor = _anonymous_file(size)
+        """The file."""
+        self._bytes = np.frombuffer(mmap.mmap(self.descriptor, size), np.uint8)
+        _seal(self.descriptor)
 
     def slot(self, number: int, shape: tuple[int, int, int]) -> npt.NDArray[np.uint8]:
         """Return slot `number` as a writable array of `shape`."""
@@ -49,8 +41,7 @@ class FrameBuffer:
 
     def close(self) -> None:
         """Close the file; its memory lives on as long as a process maps it."""
-        if self.descriptor is not None:
-            os.close(self.descriptor)
+        os.close(self.descriptor)
 
 
 class BufferPool:
@@ -62,15 +53,15 @@ class BufferPool:
         self.bytes_in_use = 0
         """Bytes of the blocks that are handed out."""
 
-    def take(self, size: int, *, shared: bool) -> FrameBuffer:
+    def take(self, size: int) -> FrameBuffer:
         """Return a block of `size` bytes."""
         self.bytes_in_use += size
         for buffer in self._free:
-            if buffer.size == size and buffer.shared == shared:
+            if buffer.size == size:
                 self._free.remove(buffer)
                 return buffer
         self._created += 1
-        return FrameBuffer(self._created, size, shared=shared)
+        return FrameBuffer(self._created, size)
 
     def forget(self) -> None:
         """Release all unused blocks: their content was meant for a model that has ended."""

@@ -1,7 +1,7 @@
 """One request for frames of one clip: a thread decodes them into shared memory and the model process gets the slots."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +10,9 @@ from threading import Condition, Lock, RLock
 import numpy as np
 import numpy.typing as npt
 
-from ingest.media.altered.alteration import Alteration
-from ingest.media.altered.painter import Painter
+from ingest.media.alteration import Alteration, ClipSource
 from ingest.media.buffers import FrameBuffer
-from ingest.media.clip import ClipSource
+from ingest.media.painter import Painter
 from ingest.media.video import (
     ClipFacts,
     FrameReader,
@@ -25,7 +24,7 @@ from ingest.media.video import (
 )
 
 WHOLE_BYTES = 48 << 20
-"""Requests up to this size are decoded whole, and can be decoded ahead or served twice."""
+"""Requests up to this size are decoded whole; they can be served twice."""
 RING_BYTES = 48 << 20
 """Larger requests are streamed through a ring of slots of this size."""
 MAXIMUM_BATCH = 8
@@ -73,11 +72,8 @@ class FrameStream:
 
     def __init__(self, clip: ClipSource, plan: StreamPlan, buffer: FrameBuffer) -> None:
         self.plan = plan
-        self._buffer = buffer
-        self.shared = buffer if buffer.shared else None
+        self.buffer = buffer
         """Where the model reads the frames."""
-        self.hidden = None if buffer.shared else buffer
-        """Where they lie until they have been copied there, if they are decoded ahead."""
         self._shown: Counter[int] = Counter()
         """How often the model holds each slot; a finished request can be listened to again."""
         self.listened = False
@@ -108,14 +104,6 @@ class FrameStream:
     def start(self, decoders: Executor, threads: int, finished: Callable[[], None]) -> None:
         """Decode in a thread of `decoders` when one is free; `finished` is called when decoding ends."""
         self._decoder = decoders.submit(self._decode, threads, finished)
-
-    def settle(self) -> FrameBuffer | None:
-        """Return the block of frames that were decoded ahead, once the model can read all of them elsewhere."""
-        with self._changed:
-            if self.shared is None or not (self.finished and self._end_told):
-                return None
-            hidden, self.hidden = self.hidden, None
-            return hidden
 
     def listen(self, listener: Callable[[list[int]], None]) -> None:
         """Pass slots in order: those already decoded, then the others as they come, and an empty list at the end."""
@@ -164,7 +152,7 @@ class FrameStream:
     def idle(self) -> bool:
         """Whether no thread writes these frames and no process reads or maps them."""
         with self._changed:
-            # While slots are told, they are copied: a model can give them back before it has been told of them.
+            # A model can give slots back before it has been told of them.
             unread = self._listener is None and self.outstanding == 0 and not self._telling.locked()
             return self.finished and self.listened and unread
 
@@ -182,15 +170,9 @@ class FrameStream:
                 ends = self.finished and not self._end_told
                 self._end_told |= ends
             if slots:
-                self._copy(slots)
                 listener(slots)
             if ends:
                 listener([])
-
-    def _copy(self, slots: Iterable[int]) -> None:
-        if self.shared is not None and self.hidden is not None:
-            for slot in slots:
-                self.shared.slot(slot, self.plan.shape)[...] = self.hidden.slot(slot, self.plan.shape)
 
     def _next_slot(self) -> int | None:
         with self._changed:
@@ -206,7 +188,7 @@ class FrameStream:
         # Models look at a single frame here or there; a stream would take much memory.
         if alteration is None or len(self.plan.asked) <= 1 or self.plan.streaming:
             return None
-        return alteration.material.kept(path, self.plan.asked, lambda: not self.cancelled)
+        return alteration.cache.frames(path, self.plan.asked, lambda: not self.cancelled)
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
@@ -219,7 +201,7 @@ class FrameStream:
                     slot = self._next_slot()
                     if slot is None:
                         break
-                    reader.read_into(index, self._buffer.slot(slot, self.plan.shape), painter, asked)
+                    reader.read_into(index, self.buffer.slot(slot, self.plan.shape), painter, asked)
                     with self._changed:
                         self._ready.append(slot)
                         enough = len(self._ready) - self._announced >= self.plan.batch

@@ -1,4 +1,4 @@
-"""Decode video: find the frames that a request means, and read them into memory, scaled, in RGB.
+"""Decode video: find the frames that a request means, and read them into memory, scaled, in RGB; encode pictures.
 
 PyAV reads the time stamps without decoding (so variable frame rates and wrong headers do no harm); OpenCV decodes,
 because it fills a given array in place and skips unwanted frames without converting them. Frames are never sought:
@@ -9,12 +9,15 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import av
 import cv2
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ingest.media.painter import Painter
 
 Frame = npt.NDArray[np.uint8]
 MAXIMUM_FRAMES = 100_000
@@ -185,16 +188,6 @@ def frame_shape(request: FrameRequest, facts: ClipFacts) -> tuple[int, int, int]
     return height, width, 3
 
 
-class Retouch(Protocol):
-    """Alters frames while they are read."""
-
-    def place(self, index: int, frame: Frame, asked: int) -> Frame:
-        """Return decoded frame `index`, BGR, ready to be scaled; it is shown instead of frame `asked`."""
-
-    def finish(self, index: int, frame: Frame) -> None:
-        """Alter frame `index`, scaled and RGB, in place."""
-
-
 class Reader(ABC):
     """Reads frames of one file, scaled, as RGB."""
 
@@ -215,10 +208,10 @@ class Reader(ABC):
     def close(self) -> None:
         """Release the file."""
 
-    def read_into(self, index: int, out: Frame, retouch: Retouch | None = None, asked: int | None = None) -> None:
+    def read_into(self, index: int, out: Frame, painter: "Painter | None" = None, asked: int | None = None) -> None:
         """Write frame `index` into `out`, an array of shape (height, width, 3) whose size decides the scaling.
 
-        `retouch` alters every frame before and after it is scaled. It is told which frame this one is shown instead of:
+        `painter` alters every frame before and after it is scaled. It is told which frame this one is shown instead of:
         `asked`, or the frame itself.
 
         Raises
@@ -228,9 +221,9 @@ class Reader(ABC):
         """
         asked = index if asked is None else asked
         index, frame = self.decode(index)
-        scale_to_rgb(frame if retouch is None else retouch.place(index, frame, asked), out)
-        if retouch is not None:
-            retouch.finish(index, out)
+        scale_to_rgb(frame if painter is None else painter.place(index, frame, asked), out)
+        if painter is not None:
+            painter.finish(index, out)
 
 
 class FrameReader(Reader):
@@ -308,3 +301,21 @@ def scale_to_rgb(frame: Frame, out: Frame) -> None:
     converted = cv2.cvtColor(frame, cv2.COLOR_BGR2RGB, dst=out)
     if converted is not out:
         out[...] = converted
+
+
+QUALITIES = (90, 75, 50, 25)
+"""Tried in this order until the file is small enough."""
+LARGEST = 32 * 2**10
+"""Bytes. A report shows many pictures on one page."""
+
+
+def encode_jpeg(image: npt.NDArray[np.uint8]) -> bytes:
+    """Encode RGB pixels as JPEG, in the best quality that keeps the file small."""
+    bgr = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
+    for quality in QUALITIES:
+        encoded, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        if not encoded:
+            raise RuntimeError("JPEG encoding failed on a valid image")
+        if data.size <= LARGEST:
+            break
+    return data.tobytes()

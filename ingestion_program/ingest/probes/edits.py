@@ -11,8 +11,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from ingest.evidence import CueClaim
-from ingest.media.altered.alteration import Slow
-from ingest.media.altered.region import Outside
+from ingest.media.alteration import Slow
+from ingest.media.exchange import Outside
 from ingest.media.sound import has_sound
 from ingest.probes.plan import CueEdit
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ingest.data import Copy
-    from ingest.media.altered.draws import Draws
-    from ingest.media.altered.region import Box
-    from ingest.media.clip import ClipSource
+    from ingest.draws import Draws
+    from ingest.media.alteration import ClipSource
+    from ingest.media.exchange import Box
 
 COPY = "copy"
 OPERATORS = {

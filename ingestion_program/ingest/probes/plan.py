@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from ingest.media.altered.draws import Draws
-from ingest.media.altered.exchange import Exchange, Part
+from ingest.draws import Draws
+from ingest.media.exchange import Exchange, Part
 from ingest.settings import ProbeSettings
 
 EXCHANGE, FREEZE = "exchange", "freeze"
@@ -134,7 +134,11 @@ def exchanged_units(
     parts = [part for part in exchange.parts if part.transcript is not None or part.in_cells(*grid).any()]
     events = [part for part in parts if part.event_s is not None]
     things = [part for part in parts if part.event_s is None]
-    units = [_exchanged(clip_id, part.kind, [part], grid, _busiest(part, seconds)) for part in events]
+    units = []
+    for part in events:
+        # The second that holds most of its event, the first of several; none if the length is not known.
+        busiest = (int(part.in_seconds(seconds).argmax()),) if seconds else ()
+        units.append(_exchanged(clip_id, part.kind, [part], grid, busiest))
     if things:
         units.append(_exchanged(clip_id, f"{min(part.kind for part in things)}s", things, grid))
     free = sorted(set(range(seconds)).difference(*(unit.seconds for unit in units)))
@@ -155,11 +159,6 @@ def _exchanged(
     lies = (shares > 0) & (shares >= GOOD_PART * shares.max(axis=1, keepdims=True))
     cells = tuple(np.flatnonzero(lies.any(axis=0)).tolist())
     return Call(clip_id, "unit", EXCHANGE, kind, tuple(sorted(part.name for part in parts)), cells, seconds)
-
-
-def _busiest(part: Part, seconds: int) -> tuple[int, ...]:
-    """Return the second that holds most of a part's event, the first of several; none if the length is not known."""
-    return (int(part.in_seconds(seconds).argmax()),) if seconds else ()
 
 
 def hidden_units(

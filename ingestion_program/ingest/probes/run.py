@@ -12,9 +12,9 @@ from ingest.errors import Problem
 from ingest.evidence import seconds_of
 from ingest.log import Progress
 from ingest.media.video import UnreadableClip, read_facts
+from ingest.probes.copies import CopyFactory
 from ingest.probes.edits import choose_edits
 from ingest.probes.plan import choose_repeats, group_calls, plan_calls
-from ingest.probes.stage import Stage
 from ingest.record_writer import PROBES
 from ingest.stats import Determinism, ProbeCount
 from ingest.workers import ClipTask, PassLimits, Query
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from ingest.clock import Clock
     from ingest.data import Footage
+    from ingest.draws import Draws
     from ingest.evidence import CueClaim
     from ingest.log import Log
-    from ingest.media.altered.draws import Draws
-    from ingest.media.clip import ClipSource
-    from ingest.model import Told
+    from ingest.media.alteration import ClipSource
+    from ingest.model import CheckedExplanation
     from ingest.pool import WorkerPool
     from ingest.probes.plan import Call
-    from ingest.record_writer import Results
+    from ingest.record_writer import RecordWriter
     from ingest.settings import Task
     from ingest.stats import RunStats
     from ingest.workers import Answer
@@ -49,7 +49,7 @@ class ProbePass:
         footage: Footage,
         claims: Mapping[str, tuple[CueClaim, ...]],
         draws: Draws,
-        results: Results,
+        results: RecordWriter,
         stats: RunStats,
     ) -> None:
         """Plan the calls; `claims`: what each clip with a valid prediction is explained by."""
@@ -59,7 +59,7 @@ class ProbePass:
         self._results = results
         self._hidden = stats.hidden
         self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in claims}
-        self._stage = Stage(footage, task, draws)
+        self._copies = CopyFactory(footage, task, draws)
         edits = {
             clip_id: choose_edits(
                 clip_id,
@@ -159,7 +159,7 @@ class ProbePass:
         for clip_id, calls in plan.items():
             gathered = group_calls(calls)
             try:
-                shown = self._stage.clips(self._clips[clip_id], (same[0] for same in gathered))
+                shown = self._copies.clips(self._clips[clip_id], (same[0] for same in gathered))
             except UnreadableClip:
                 check_unchanged(self._clips[clip_id], named=not self._hidden)
                 continue
@@ -178,7 +178,7 @@ class ProbePass:
 
 
 def line(
-    call: Call, prediction: dict[str, float] | None, explanation: Told | None, *, again: bool = False
+    call: Call, prediction: dict[str, float] | None, explanation: CheckedExplanation | None, *, again: bool = False
 ) -> dict[str, Any]:
     """Return one call and its answer as a line of `probes.jsonl`.
 

@@ -73,18 +73,18 @@ def enter_sandbox(policy: SandboxPolicy, tell: Tell | None = None) -> Isolated:
 
     `tell`: called with the result as soon as it is known; None to skip that.
     """
-    from model_process.sandbox import limits  # noqa: PLC0415 - load only the parts in use
+    from model_process.sandbox import kernel  # noqa: PLC0415 - load only the parts in use
 
     def done(held: Isolated, listener: int | None = None) -> Isolated:
         if tell is not None:
             tell(held, listener)
         return held
 
-    limits.limit_resources(policy)
+    kernel.limit_resources(policy)
     if not sys.platform.startswith("linux") or policy.at_most == "portable":
         return done(Isolated("portable"))
-    limits.kill_on_parent_exit(policy.parent)
-    limits.prefer_oom_kill()
+    kernel.kill_on_parent_exit(policy.parent)
+    kernel.prefer_oom_kill()
     if policy.at_most == "basic":
         return done(Isolated("basic"))
     from model_process.sandbox import calls, landlock, seccomp  # noqa: PLC0415

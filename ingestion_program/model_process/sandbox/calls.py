@@ -176,7 +176,7 @@ def _walls(pid: int) -> dict[str, Rule]:
     own = Check(0, (0, pid), errno.EPERM)
     return {
         "clone": (
-            # Only threads that share their open files, which `Watch` counts.
+            # Only threads that share their open files, which `LimitMonitor` counts.
             Check(0, (CLONE_THREAD | CLONE_FILES,), errno.EAGAIN, mask=CLONE_THREAD | CLONE_FILES),
             Check(0, (0,), errno.EPERM, mask=CLONE_NAMESPACES),
         ),

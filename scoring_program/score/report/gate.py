@@ -8,9 +8,9 @@ from score.axes.registry import LABEL_FREE
 from score.columns import Column
 from score.diagnostics import Diagnostic
 from score.evaluate import Estimate, Evaluation
+from score.landmarks import KeyFrames
 from score.read.answers import Explanation
 from score.read.known import Known
-from score.read.landmarks import KeyFrames
 from score.read.outcomes import Outcomes
 from score.read.results import Results
 from score.run import MOST_DECIMALS, ScoredRun

@@ -1,0 +1,194 @@
+"""A clip as it is served to a model, and how it differs from its file: frames, their shift, what is hidden, its sound.
+
+Every call of the second pass goes through here, including the unaltered original, so that only content distinguishes
+copies: facts are always those of the original clip, and every frame takes the same path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from ingest.media.sound import exchange, replace_by_another_moment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.draws import Draws
+    from ingest.media.cache import ClipCache, Indices
+    from ingest.media.exchange import Exchange, Region
+    from ingest.media.sound import Sound
+    from ingest.media.video import ClipFacts, Frame
+    from ingest.settings import JitterRange, Operator
+
+
+GRAIN = 1.3
+"""As much grain as the drawn clips have before compression; too little to see."""
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """Changes of one clip too small to see, the same in every call on it.
+
+    They keep a model from recognising a clip by its bytes, and show how much its answers vary anyway.
+    """
+
+    brightness: float
+    """Factor of all pixels, near 1."""
+    loudness: float
+    """Factor of the sound, near 1."""
+    right: int
+    """Pixels of the clip's own frames by which the picture moves to the right."""
+    down: int
+    """Pixels by which it moves down."""
+    later: int
+    """Frames by which the picture is taken from later in the file."""
+    grain: float = 0.0
+    """Standard deviation of the noise of each frame, levels of 255."""
+
+    def move(self, frame: Frame, out: Frame) -> Frame:
+        """Return the moved picture, in `out` if it moves; border pixels are repeated to fill the gap."""
+        if not self.right and not self.down:
+            return frame
+        height, width = frame.shape[:2]
+        kept = frame[max(0, -self.down) : height - max(0, self.down), max(0, -self.right) : width - max(0, self.right)]
+        top, bottom = max(0, self.down), max(0, -self.down)
+        left, right = max(0, self.right), max(0, -self.right)
+        return np.asarray(cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE, dst=out), np.uint8)
+
+
+def draw_jitter(limits: JitterRange, draws: Draws, clip_id: str) -> Jitter:
+    """Return the jitter of a clip."""
+    generator = draws.generator("jitter", clip_id)
+    brightness, loudness = 1 + limits.gain * generator.uniform(-1, 1, 2)
+    right, down = generator.integers(-limits.shift_px, limits.shift_px, 2, endpoint=True)
+    later = generator.integers(-limits.frames, limits.frames, endpoint=True)
+    return Jitter(float(brightness), float(loudness), int(right), int(down), int(later), GRAIN)
+
+
+@dataclass(frozen=True)
+class ClipSource:
+    """One clip on disk, or what a model is shown instead."""
+
+    clip_id: str
+    """Opaque id."""
+    path: Path
+    transcript: str
+    """What is said; may be empty."""
+    sha256: str = ""
+    """Hash of the file when the run began."""
+    alteration: Alteration | None = None
+    """Changes made while it is served; None shows the file as it is."""
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A piece of a clip, slowed down to last as long as the whole clip."""
+
+    start: float
+    """Where it begins, as a share of the latest possible start, 0 to 1."""
+    pace: float
+    """Its share of the clip, and so its relative speed, in (0, 1]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alteration:
+    """How one call's clip differs from its file."""
+
+    cache: ClipCache
+    """Of the original clip."""
+    jitter: Jitter
+    """Small changes, the same in all calls on the clip."""
+    seed: int
+    """Seed of all noise in picture and sound."""
+    copy: Path | None = None
+    """A rendered copy that is shown instead of the clip's own file."""
+    exchange: Exchange | None = None
+    """The clip's second drawing. It is always decoded with the first, so that timing does not reveal what is shown."""
+    exchanged: tuple[str, ...] = ()
+    """Names of the parts that are taken from the second drawing."""
+    region: Region | None = None
+    """What is hidden in all frames."""
+    operator: Operator = "imputation"
+    """How the hidden region is filled."""
+    seconds: tuple[int, ...] = ()
+    """Seconds [i, i + 1) with a frozen picture and with sound from another time."""
+    slow: Slow | None = None
+    """A short piece that is shown instead of the whole clip."""
+    voice: Path | None = None
+    """A file whose sound replaces the clip's own."""
+    brightness: float | None = None
+    """Mean brightness of the result, in (0, 1)."""
+    zoom: float = 1.0
+    """Factor by which the middle of the picture is enlarged, >= 1."""
+
+    @property
+    def facts(self) -> ClipFacts:
+        """Facts of the original clip; raises UnreadableClip."""
+        return self.cache.facts
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that are decoded: what is shown, and the second drawing."""
+        shown = self.copy or self.cache.path
+        return (shown,) if self.exchange is None else (shown, self.exchange.path)
+
+    @property
+    def audible(self) -> tuple[tuple[Path, bool], ...]:
+        """Files whose sound is decoded, and whether it is repeated if it is too short.
+
+        The sound that is heard comes first, then that of the second drawing if a part of it can be heard.
+        """
+        heard = self.voice or self.copy or self.cache.path, self.voice is not None
+        if self.exchange is None or not self.exchange.heard:
+            return (heard,)
+        return heard, (self.exchange.path, False)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether one frame of the file may be shown several times."""
+        return self.slow is not None or bool(self.seconds)
+
+    def shown(self, wanted: Indices) -> Indices:
+        """Return which frames of the file are shown instead of `wanted`; the order stays ascending."""
+        last = len(self.facts.times) - 1
+        if self.slow is not None:
+            wanted = np.rint(self.slow.start * (1 - self.slow.pace) * last + self.slow.pace * wanted).astype(np.int64)
+        if self.seconds:
+            wanted = frozen(self.facts.times, self.seconds)[wanted]
+        return np.clip(wanted + self.jitter.later, 0, last)
+
+    def sound(self, rate: int) -> Sound | None:
+        """Return the altered sound at `rate` samples a second, None where there is none; raises UnreadableClip."""
+        heard, *second = (self.cache.sound(path, rate, repeated=repeated) for path, repeated in self.audible)
+        if heard is None:
+            return None
+        for other in second:
+            if other is not None and self.exchange is not None:
+                # Even if nothing is exchanged, so that timing reveals nothing.
+                heard = exchange(heard, other, rate, self.exchange.heard_s(self.exchanged))
+        if self.seconds:
+            heard = replace_by_another_moment(heard, rate, self.seconds, self.seed)
+        louder: Sound = np.clip(heard * np.float32(self.jitter.loudness), -1.0, 1.0)
+        return louder
+
+
+def frozen(times: npt.NDArray[np.float64], seconds: tuple[int, ...]) -> Indices:
+    """Return, for every frame, the nearest frame outside the masked seconds, which may be itself.
+
+    `times`: seconds at which the frames begin, ascending. `seconds`: masked seconds, each [i, i + 1).
+    """
+    index = np.arange(len(times))
+    kept = np.flatnonzero(~np.isin(np.floor(times + 1e-9).astype(np.int64), seconds))
+    if not len(kept):
+        return np.zeros_like(index)
+    after = np.searchsorted(kept, index)
+    before = kept[np.clip(after - 1, 0, None)]
+    following = kept[np.clip(after, None, len(kept) - 1)]
+    nearest: Indices = np.where(np.abs(times - times[before]) <= np.abs(times[following] - times), before, following)
+    nearest[kept] = kept
+    return nearest

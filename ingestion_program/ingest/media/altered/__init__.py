@@ -1,1 +1,0 @@
-"""Altered copies: everything that changes pixels and sound."""

@@ -1,0 +1,275 @@
+"""What several altered calls on one clip share: facts, thumbnails, noise, frames and sound, each decoded once.
+
+Decoding is most of what a call costs. All files of the clip are decoded before the first frame is shown or the first
+sound is heard. Otherwise a model with a clock could tell which call shows a file for the first time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock, RLock
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from ingest.media.exchange import Blend
+from ingest.media.operators import median
+from ingest.media.sound import read_repeated_sound, read_sound
+from ingest.media.video import FrameReader, Reader, UnreadableClip, read_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from ingest.media.alteration import Alteration
+    from ingest.media.exchange import Exchange
+    from ingest.media.sound import Sound
+    from ingest.media.video import ClipFacts, Frame
+
+    Indices = npt.NDArray[np.int64]
+
+KEPT_BYTES = 160 << 20
+"""Most memory that the frames of one clip take; requests beyond it are decoded again in each call."""
+KEPT_SOUND_BYTES = 32 << 20
+"""Most memory that the sound of one clip takes; rates beyond it are decoded again in each call."""
+WIDTH, HEIGHT = 160, 90
+"""Size at which replacements are made; they are smooth, so a larger size would add nothing."""
+MOMENTS = 16
+"""Thumbnails of a clip, in the middle of as many equal parts."""
+_ROOM = 64
+
+
+class ClipCache:
+    """One clip's file and what is read from it. Nothing is read before it is needed; several decoders may ask."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        """The video file."""
+        self._reading, self._graining, self._filling, self._hearing = RLock(), Lock(), Lock(), Lock()
+        self._grains: dict[tuple[float, int, int, int], Grain] = {}
+        self._shown: dict[Path, list[Indices]] = {}
+        self._exchange: Exchange | None = None
+        self._frames: dict[bytes, dict[Path, _KeptFrames] | None] = {}
+        self._frame_bytes = 0
+        self._audible: tuple[tuple[Path, bool], ...] = ()
+        self._sounds: dict[int, dict[tuple[Path, bool], Sound | None]] = {}
+        self._sound_bytes = 0
+
+    def share(self, calls: Sequence[Alteration]) -> None:
+        """Decode frames and sound once for all of these calls from now on; raises UnreadableClip.
+
+        The second drawing, the same in all calls, is kept with all its parts mixed into the first: each call would mix
+        them anew. A rendered copy exchanges nothing, so the mixture does for it, too.
+        """
+        every = np.arange(len(self.facts.times))
+        for call in calls:
+            for file in dict.fromkeys((self.path, *call.files)):
+                self._shown.setdefault(file, []).append(call.shown(every))
+            self._exchange = call.exchange
+        self._sounds = {}  # decoded before, for one call
+        self._audible = tuple(dict.fromkeys(sound for call in calls for sound in call.audible))
+
+    @property
+    def facts(self) -> ClipFacts:
+        """Facts known before decoding; raises UnreadableClip."""
+        with self._reading:
+            return self._facts
+
+    @property
+    def moments(self) -> Indices:
+        """The frames of the thumbnails, ascending."""
+        return ((np.arange(MOMENTS) + 0.5) * len(self.facts.times) / MOMENTS).astype(np.int64)
+
+    @property
+    def thumbnails(self) -> Frame:
+        """Small pictures at `moments`, RGB, shape (MOMENTS, HEIGHT, WIDTH, 3); raises UnreadableClip."""
+        with self._reading:
+            return self._thumbnails
+
+    @property
+    def median(self) -> Frame:
+        """The median over time, RGB, shape (HEIGHT, WIDTH, 3); raises UnreadableClip."""
+        with self._reading:
+            return self._median
+
+    @property
+    def brightness(self) -> float:
+        """Mean of the median picture, 0 to 1; raises UnreadableClip."""
+        return float(self.median.mean()) / 255
+
+    def grain(self, deviation: float, seed: int, height: int, width: int) -> Grain:
+        """Return the noise of all calls, which is made once; see `Grain`."""
+        key = deviation, seed, height, width
+        # Another lock than that of the thumbnails, which take as long as decoding the clip.
+        with self._graining:
+            if key not in self._grains:
+                self._grains[key] = Grain(*key)
+            return self._grains[key]
+
+    def frames(self, path: Path, asked: Indices, going_on: Callable[[], bool]) -> Reader | None:
+        """Return a reader of a file's kept frames, or None if they take too much memory or are not wanted any more.
+
+        Parameters
+        ----------
+        asked
+            The requested frames; the first call that requests them waits until those of all calls are decoded.
+        going_on
+            Asked before each frame is decoded: whether it is still wanted.
+        """
+        if not self._shown:
+            return None
+        key = asked.tobytes()
+        with self._filling:
+            if key not in self._frames:
+                wanted = {
+                    file: np.unique(np.concatenate([shown[asked] for shown in calls]))
+                    for file, calls in self._shown.items()
+                }
+                size = 3 * self.facts.width * self.facts.height * sum(map(len, wanted.values()))
+                fits = self._frame_bytes + size <= KEPT_BYTES
+                kept: dict[Path, _KeptFrames] = {}
+                for file, indices in wanted.items() if fits else ():
+                    if kept and self._exchange is not None and file == self._exchange.path:
+                        kept[file] = _blended(next(iter(kept.values())), self._exchange, going_on)
+                    else:
+                        kept[file] = _decoded(file, indices.tolist(), going_on)
+                if not going_on():
+                    return None
+                self._frames[key] = kept if fits else None
+                self._frame_bytes += size if fits else 0
+            files = self._frames[key]
+        return None if files is None else _KeptReader(files[path])
+
+    def sound(self, path: Path, rate: int, *, repeated: bool) -> Sound | None:
+        """Return a file's sound at `rate` samples a second, as long as the clip; None where there is none.
+
+        It must not be changed, and is `repeated` if it is too short. The first call that asks for a rate waits until
+        the sound of all calls is decoded.
+        """
+        duration_s = self.facts.duration_s
+
+        def read(path: Path, repeated: bool) -> Sound | None:
+            return (read_repeated_sound if repeated else read_sound)(path, rate, duration_s)
+
+        with self._hearing:
+            size = 4 * round(rate * duration_s) * len(self._audible)
+            if rate not in self._sounds and self._sound_bytes + size <= KEPT_SOUND_BYTES:
+                self._sounds[rate] = {key: read(*key) for key in self._audible}
+                self._sound_bytes += size
+            kept = self._sounds.get(rate, {})
+        return kept[path, repeated] if (path, repeated) in kept else read(path, repeated)
+
+    @cached_property
+    def _facts(self) -> ClipFacts:
+        return read_facts(self.path)
+
+    @cached_property
+    def _thumbnails(self) -> Frame:
+        reader = FrameReader(self.path, threads=1)
+        pictures = np.empty((MOMENTS, HEIGHT, WIDTH, 3), np.uint8)
+        try:
+            for picture, index in zip(pictures, self.moments, strict=True):
+                reader.read_into(int(index), picture)
+        finally:
+            reader.close()
+        return pictures
+
+    @cached_property
+    def _median(self) -> Frame:
+        return median(self._thumbnails)
+
+
+@dataclass(frozen=True)
+class _KeptFrames:
+    """Decoded frames of one file."""
+
+    frames: dict[int, tuple[int, Frame]]
+    """Index of a frame -> the number of the frame that stands for it, and its BGR pixels."""
+    last_good: int | None
+    """See `Reader.last_good`."""
+    error: UnreadableClip | None = None
+    """Why the file cannot be decoded."""
+
+
+class _KeptReader(Reader):
+    """Reads kept frames."""
+
+    def __init__(self, kept: _KeptFrames) -> None:
+        if kept.error is not None:
+            raise UnreadableClip(str(kept.error))  # one of its own: each call adds its frames to what it raises
+        self._frames, self.last_good = kept.frames, kept.last_good
+
+    def decode(self, index: int) -> tuple[int, Frame]:
+        if index not in self._frames:
+            # It stands for missing frames of another file.
+            index = max((kept for kept in self._frames if kept < index), default=min(self._frames))
+        return self._frames[index]
+
+    def close(self) -> None:
+        pass
+
+
+def _blended(first: _KeptFrames, exchange: Exchange, going_on: Callable[[], bool]) -> _KeptFrames:
+    """Return the frames of the first drawing with all parts of the second."""
+    if not first.frames:
+        return first
+    own = dict(first.frames.values())
+    blend = Blend(exchange.weights(*next(iter(own.values())).shape[:2]))
+    return _decoded(exchange.path, own, going_on, lambda index, frame: blend.mix(own[index], frame))
+
+
+def _decoded(
+    path: Path,
+    wanted: Iterable[int],
+    going_on: Callable[[], bool],
+    change: Callable[[int, Frame], Frame] = lambda _, frame: frame,
+) -> _KeptFrames:
+    """Decode these frames of a file, and keep what `change` makes of each."""
+    frames: dict[int, tuple[int, Frame]] = {}
+    try:
+        reader = FrameReader(path, threads=1)
+        try:
+            for index in wanted:
+                if not going_on():
+                    break
+                shown, frame = reader.decode(index)
+                frames[index] = shown, change(index, frame).copy()
+        finally:
+            reader.close()
+    except UnreadableClip as error:
+        return _KeptFrames({}, None, error)
+    return _KeptFrames(frames, reader.last_good)
+
+
+class Grain:
+    """Noise like a camera's, different on each frame.
+
+    Compression leaves still areas exactly unchanged from frame to frame. Without noise, these would reveal where two
+    drawings were mixed.
+    """
+
+    def __init__(self, deviation: float, seed: int, height: int, width: int) -> None:
+        self._seed, self._size = seed, (height, width)
+        # One large sheet of noise, cut differently for each frame: fresh noise would take longer than decoding.
+        random = np.random.default_rng(seed)
+        sheet = random.standard_normal((height + _ROOM, width + _ROOM), np.float32) * np.float32(deviation)
+        rounded = np.rint(sheet)
+        self._lighter, self._darker = (
+            cv2.merge([np.clip(one, 0, 255).astype(np.uint8)] * 3) for one in (rounded, -rounded)
+        )
+
+    def add(self, index: int, frame: Frame, out: Frame) -> Frame:
+        """Write frame `index` with noise into `out`, and return it.
+
+        The noise is the same at each request; otherwise a model could average it out.
+        """
+        height, width = self._size
+        down, right = np.random.default_rng((self._seed, index)).integers(_ROOM, size=2)
+        cut = np.s_[down : down + height, right : right + width]
+        cv2.add(frame, self._lighter[cut], dst=out)
+        cv2.subtract(out, self._darker[cut], dst=out)
+        return out
