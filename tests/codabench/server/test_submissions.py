@@ -107,7 +107,7 @@ def test_files_that_are_lost_or_empty_are_left_out(site: Fetching) -> None:
     site.server.faults = [Fault("GET", "-detailed_result", 404)]
     site.server.outputs = lambda _: {"prediction_result": b"", "detailed_result": b"x"}
     assert "report.html: the server has lost it" in site.fetch(code=1)
-    assert [path.name for path in (site.out / f"{number}-ann").glob("*.*")] == ["submission.zip", "submission.json"]
+    assert {path.name for path in (site.out / f"{number}-ann").glob("*.*")} == {"submission.zip", "submission.json"}
 
 
 def test_a_folder_of_something_else_stays_as_it_is(site: Fetching, tmp_path: Path) -> None:
