@@ -94,7 +94,7 @@ def test_what_is_there_is_not_run_again_and_the_rest_is(
     out = tmp_path / "out"
     words = [sys.executable, "-m", "bundle_tools.cli.main", *call(bundle, out, crashing)]
     driver = subprocess.Popen(words, cwd=ROOT)
-    wait_for(lambda: [folder for folder in evaluations().values() if stage_of(Path(folder))])
+    wait_for(lambda: [folder for folder in evaluations().values() if str(out) in folder and stage_of(Path(folder))])
     assert main(call(bundle, out, crashing)) == 1
     assert "another `bundle evaluate` is at work here" in capsys.readouterr().err
     driver.kill()  # the end of its evaluations, too

@@ -176,8 +176,10 @@ def test_an_interrupted_command_ends_its_jobs(slurm: Path, bundle: Path, crashin
     words = call(bundle, tmp_path / "out", crashing, "--slurm", described(tmp_path), "--workers", "1")
     command = [sys.executable, "-m", "bundle_tools.cli.main", *words]
     driver = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: [folder for folder in evaluations().values() if stage_of(Path(folder))])
+    wait_for(
+        lambda: [folder for folder in evaluations().values() if str(tmp_path) in folder and stage_of(Path(folder))]
+    )
     driver.send_signal(signal.SIGINT)
     assert driver.communicate(timeout=60)[1].endswith("bundle: interrupted.\n")
     assert driver.returncode == 130
-    wait_for(lambda: not [folder for folder in evaluations().values() if str(tmp_path) in folder], 20)
+    wait_for(lambda: not [folder for folder in evaluations().values() if str(tmp_path) in folder])
