@@ -194,8 +194,13 @@ def workers_of(
             say(f"Dashboard: {client.dashboard_link}")
             yield DaskWorkers(client)
         return
-    jobqueue = _package("dask_jobqueue")
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # importing it makes Ctrl-C a silent success
+    # Importing it makes Ctrl-C a silent success, so an interruption waits until the handler is back.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        jobqueue = _package("dask_jobqueue")
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     settings = {"scheduler.allowed-failures": TRIES - 1, "deploy.lost-worker-timeout": f"{LOST_S} s"}
     importlib.import_module("dask").config.set({f"distributed.{key}": value for key, value in settings.items()})
     logs = (out / "jobs").absolute()
