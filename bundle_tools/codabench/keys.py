@@ -103,7 +103,7 @@ Filled = AfterValidator(_filled)
 class Section(BaseModel):
     """A mapping of the file. Its keys are the fields of the classes below."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
     _place: Place = PrivateAttr(default=())
     _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 

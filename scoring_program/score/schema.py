@@ -73,7 +73,7 @@ class Section:
     def _without_nulls(cls, values: Any) -> Any:  # noqa: ANN401 - whatever the file holds
         if not isinstance(values, dict):
             return values
-        known = {field.alias or name for name, field in cls.__pydantic_fields__.items()}  # type: ignore[attr-defined]
+        known = _fields(cls)
         return {name: value for name, value in values.items() if value is not None or name not in known}
 
     @model_validator(mode="after")
@@ -217,11 +217,15 @@ def _keys(schema: Any, steps: Iterable[object]) -> list[str]:  # noqa: ANN401
     """Return the names of the keys at a place of the file."""
     for step in steps:
         if isinstance(step, str):
-            fields = {field.alias or name: field for name, field in schema.__pydantic_fields__.items()}
-            schema = fields[step].annotation
+            schema = _fields(schema)[step].annotation
         while not is_pydantic_dataclass(schema):
             schema = next(kind for kind in get_args(schema) if kind is not type(None))
-    return [field.alias or name for name, field in schema.__pydantic_fields__.items()]
+    return list(_fields(schema))
+
+
+def _fields(schema: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the fields of a section by the names of their keys."""
+    return {field.alias or name: field for name, field in schema.__pydantic_fields__.items()}
 
 
 def _key(steps: Iterable[object]) -> str:

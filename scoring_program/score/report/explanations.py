@@ -76,7 +76,7 @@ def choose(
 def card_groups(run: ScoredRun) -> CardGroups:
     """Choose and prepare the gallery; empty if the settings close clips."""
     report, numbers_of = run.settings.report, run.evaluation.clips
-    if not report.clips or not numbers_of:
+    if not numbers_of:  # or the phase closes clips: then the gate has left none
         return []
     values = [numbers.label_free_mean if numbers else None for numbers in numbers_of]
     chosen = choose(run.outcomes.clip_ids, values, report.gallery, run.settings.bootstrap.seed)
