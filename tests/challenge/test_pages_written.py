@@ -141,6 +141,18 @@ def test_a_stale_page_is_a_warning_with_both_texts_in_folder_and_zip(templated: 
     assert [page.name for page in pages_of(open_bundle(copy)) if page.is_stale] == ["pages/environment.md"]
 
 
+def test_a_page_that_says_what_its_template_gives_is_nobodys_edit(templated: Path) -> None:
+    """As after a correction of page and template alike: only the last line is old, and it is written anew."""
+    edit(templated, "competition.yaml", "2030-01-01 12:00", "2031-02-03 12:00")
+    edit(templated, OVERVIEW, "2030-01-01 12:00", "2031-02-03 12:00")
+    old = (templated / OVERVIEW).read_text()
+    write_pages(templated)
+    new = (templated / OVERVIEW).read_text()
+    assert new != old
+    assert new.splitlines()[:-1] == old.splitlines()[:-1]
+    assert told(templated) == []
+
+
 def test_a_page_without_our_last_line_is_somebodys_own(tiny: Path) -> None:
     before = (tiny / OVERVIEW).read_text()
     assert write_pages(tiny) == []
