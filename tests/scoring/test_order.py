@@ -309,17 +309,17 @@ class TestWorkedNumbers:
         assert found[:, 4:].sum(axis=0) == pytest.approx([-0.1, 0.075, 0.1])
         g, r = 0.425 / 0.475, 0.275 / 0.475
         assert (gini_correlation([self.first, self.second]), rule([self.first, self.second])) == pytest.approx((g, r))
-        assert skill([self.first, self.second]) == pytest.approx(0.8 * g + 0.2 * (g - r) / (1 - r))
+        assert skill([self.first, self.second]) == pytest.approx(0.9 * g + 0.1 * (g - r) / (1 - r))
         # Of each clip, with the yardstick of both: 5/6 and 1.
         own = np.array([5 / 6, 1])
-        assert clip_skill(found) == pytest.approx(0.8 * own + 0.2 * (own - r) / (1 - r))
+        assert clip_skill(found) == pytest.approx(0.9 * own + 0.1 * (own - r) / (1 - r))
 
     def test_a_failed_clip(self) -> None:
         # The second clip counts -.3 of .3, as much as the largest, and as always so.
         found = pooled([self.first, self.second], [False, True])
         assert found[0, :4] == pytest.approx([0.25 - 0.3, 0.6, 0.3, 0.3])
         assert yardstick(found) == HIGHEST_YARDSTICK  # .3 + .3 of .6
-        assert order_skill(found) == pytest.approx([-0.8 * 0.05 / 0.6 - 0.2])
+        assert order_skill(found) == pytest.approx([-0.9 * 0.05 / 0.6 - 0.1])
 
     def test_a_run_in_which_everything_failed(self) -> None:
         assert skill([self.first, self.second], [True, True]) == -1
@@ -335,12 +335,12 @@ class TestWorkedNumbers:
             (1, 0.5, 1),
             (1, 1, 1),  # the yardstick is cut to .9
             (0.5, 0, 0.5),
-            (0.5, 0.5, 0.4),  # the best single order for all clips
-            (0.8, 0.5, 0.64 + 0.12),
-            (0.4, 0.8, 0.32 - 0.1),
+            (0.5, 0.5, 0.45),  # the best single order for all clips
+            (0.8, 0.5, 0.72 + 0.06),
+            (0.4, 0.8, 0.36 - 0.05),
             (0, 0, 0),
-            (0, 0.5, -0.2),
-            (-0.5, 0.2, -0.6),
+            (0, 0.5, -0.1),
+            (-0.5, 0.2, -0.55),
             (-1, 0.5, -1),
         ],
     )
