@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 from bundle_tools.codabench.competition import Competition, Phase, opened
-from bundle_tools.codabench.worker.engine import ENVIRONMENT, Docker
+from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.errors import BundleError
@@ -179,12 +179,12 @@ def main(unfinished: Path) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     Thread(target=_end_with_parent, daemon=True).start()
     started, out = time.monotonic(), Path(evaluation.out)
-    ENVIRONMENT["MODEL_WORKERS"] = str(evaluation.models)
     try:
         with opened(Path(evaluation.bundle)) as competition:
             phase = competition.phase(evaluation.phase)
             docker = Docker(evaluation.image, evaluation.network) if evaluation.image is not None else None
-            limit = limit_of(competition, phase, kill=False)
+            models = {"MODEL_WORKERS": str(evaluation.models)}
+            limit = replace(limit_of(competition, phase, kill=False), environment=models)
             verdicts = run_submission(competition, phase, Path(evaluation.submission), unfinished, docker, limit)
             _check_ingestion(unfinished)
             lines = [line for _, verdict in verdicts for line in verdict.lines(phase.name, competition.columns)]

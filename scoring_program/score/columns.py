@@ -56,12 +56,15 @@ class Column:
     """Value that is reached without watching a clip; None if that depends on the data."""
     decimals: int = 4
     """Decimals in scores.json, and so on the leaderboard."""
-    of_people: bool = False
-    """Whether it needs people's ratings or observations; leaderboards hide it until they exist."""
-    of_causes: bool = False
-    """Whether it needs known causes; a phase without them has no such column."""
+    file: str = ""
+    """Setting that names the file it is computed from, such as ``jury``; empty if every phase has it."""
     of_labels: bool = False
     """Whether it depends on labels or known causes, and so reveals something about them where they are closed."""
+
+    @property
+    def of_people(self) -> bool:
+        """Whether it needs people's ratings or observations; leaderboards hide it until they exist."""
+        return self.file in {"observations", "jury"}
 
     @property
     def closed_spread(self) -> int:
@@ -94,7 +97,7 @@ def columns(settings: Settings) -> tuple[Column, ...]:
         chosen = [settings.names.index(name) for name in settings.group.targets]
         title = settings.group.title
         predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
-    explained = (column for column in _EXPLAINED if settings.causes or not column.of_causes)
+    explained = (column for column in _EXPLAINED if settings.causes or column.file != "causes")
     listed = (*explained, *predicted, *_OTHERS)
     if settings.rank_by == "explanation":
         return listed
@@ -146,7 +149,7 @@ _EXPLAINED = (
         of_labels=True,
     ),
     *(
-        _explained(axis.key, axis.title, axis.meaning, of_causes=axis.of_causes, of_labels=axis.of_causes)
+        _explained(axis.key, axis.title, axis.meaning, file="causes" * axis.of_causes, of_labels=axis.of_causes)
         for axis in REGISTRY.values()
     ),
     Column(
@@ -188,7 +191,7 @@ _OTHERS = (
         "plausibility",
         "Plausibility",
         "Agreement with what people pointed at, where asked; not in the total.",
-        of_people=True,
+        file="observations",
     ),
     Column(
         "jury",
@@ -199,6 +202,6 @@ _OTHERS = (
         maximum=HIGHEST,
         worst=LOWEST,
         decimals=2,
-        of_people=True,
+        file="jury",
     ),
 )

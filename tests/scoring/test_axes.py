@@ -451,7 +451,7 @@ def test_an_axis_has_all_that_is_shown_and_said_of_it(key: str) -> None:
     """A part that was forgotten must not be missed by the first report that needs it."""
     axis = REGISTRY[key]
     (column,) = (one for one in columns(read_settings(ROOT / "reference_data/practice/task.yaml")) if one.key == key)
-    assert (column.title, column.meaning, column.of_causes) == (axis.title, axis.meaning, axis.of_causes)
+    assert (column.title, column.meaning, column.file == "causes") == (axis.title, axis.meaning, axis.of_causes)
     assert len(axis.title) <= 36
     assert getattr(ExplanationScore().weights, key) > 0
     assert all((axis.shown, axis.meaning, axis.otherwise, axis.shortfalls))

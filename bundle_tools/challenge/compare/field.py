@@ -13,6 +13,7 @@ from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import scoring_input, use_scoring_program
+from score.axes.registry import axis_weights
 from score.axes.table import credited_skill
 from score.columns import columns
 from score.diagnostics import TITLES
@@ -21,7 +22,7 @@ from score.evaluate import ClipScores, clip_scores, column_values
 from score.evaluate import held_up as of_clips
 from score.metrics import percentile_interval, resample_weights
 from score.pipeline import prepare
-from score.settings import AXES, Settings
+from score.settings import Settings
 
 Array = NDArray[np.float64]
 TOTAL = "explanation"
@@ -80,10 +81,7 @@ class Field:
     @property
     def weights(self) -> dict[str, float]:
         """Return the weight of each axis in the phase's total; without known causes, their axis is left out."""
-        axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
-        weights = {axis: float(getattr(self.settings.explanation_score.weights, axis)) for axis in axes}
-        whole = sum(weights.values()) or 1.0
-        return {axis: weight / whole for axis, weight in weights.items()}
+        return axis_weights(self.settings.explanation_score, causes=self.entries[0].scores.has_causes)
 
 
 def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path) -> Field:

@@ -21,8 +21,6 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.phases import moment
 from bundle_tools.programs import use_own_program
 
-NEEDS = {"known_causes": "causes", "plausibility": "observations"}
-"""Columns that are 0 for everybody unless the settings name this file."""
 ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, RecursionError, UnreadableVideo)
 """What settings and files that `bundle check` rejects may raise."""
 
@@ -75,14 +73,11 @@ class Phase:
         """All of `task.yaml` of the input data."""
         return read_settings(self.data("input_data")) or self.missing("has no task.yaml in its input data")
 
-    @cached_property
+    @property
     def weights(self) -> dict[str, float]:
         """Weights of the axes that apply, as the total uses them: their sum is 1."""
-        weights = dict(self.scoring("explanation_score", "weights"))
-        if self.scoring("causes") is None:
-            del weights["known_causes"]
-        whole = sum(weights.values())
-        return {axis: share / whole for axis, share in weights.items()} if whole else weights
+        weights: dict[str, float] = self.scored.constants.get("weights") or self.missing("has other axes")
+        return weights
 
     @cached_property
     def clips(self) -> list[tuple[str, str, str]]:
@@ -118,8 +113,9 @@ class Phase:
         return round(float(100 * mean ** (1 / power)))
 
     def applies(self, key: str) -> bool:
-        """Return whether a column can hold anything but 0."""
-        return key not in NEEDS or self.scoring(NEEDS[key]) is not None
+        """Return whether a column can hold anything but 0; the jury's waits for its votes."""
+        files = [column["file"] for column in self.scored.columns if column["key"] == key]
+        return all(file in {"", "jury", None} or self.scoring(file) is not None for file in files)
 
     def _inside(self, settings: dict[str, Any], side: str, keys: Sequence[str]) -> Any:  # noqa: ANN401 - as above
         value: Any = settings

@@ -19,7 +19,7 @@ FIELDS = ("code", "where", "found", "expected", "fix", "severity")
 """Fields of a problem."""
 COLUMN = (
     *("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning"),
-    *("of_people", "of_labels", "closed_spread"),
+    *("file", "of_people", "of_labels", "closed_spread"),
 )
 """Fields of a score column."""
 
@@ -57,19 +57,21 @@ def scoring_settings(path: Path) -> dict[str, Any]:
     return {
         "columns": fields,
         "settings": asdict(settings) if is_dataclass(settings) else {},
-        "constants": _constants(),
+        "constants": _constants(settings),
     }
 
 
-def _constants() -> dict[str, Any]:
+def _constants(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - of whichever program
     try:
         from score.axes.known_causes import PART_WEIGHTS
+        from score.axes.registry import axis_weights
         from score.fairness import ENOUGH_PEOPLE
         from score.order import SMALLEST_EFFECT
         from score.text.claims import BANDS
     except ImportError:
         return {}  # a program with other axes has its columns all the same
     return {
+        "weights": axis_weights(settings.explanation_score, causes=bool(settings.causes)),
         "claims_of_causes": PART_WEIGHTS[0],
         "epsilon_least": SMALLEST_EFFECT,
         "people_a_group": ENOUGH_PEOPLE,

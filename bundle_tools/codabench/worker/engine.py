@@ -16,7 +16,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, TextIO
 
@@ -29,7 +29,7 @@ from bundle_tools.errors import BundleError
 
 Mounts = Mapping[str, Path]
 """Path inside (all under /app) -> folder outside; all are writable except `/app/data`."""
-ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
+ENVIRONMENT: Mapping[str, str] = {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
 """The worker gives the container these and nothing else: no id of a submission, a user or a phase."""
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """Variables that a process needs; any other could make a run differ from one on the platform."""
@@ -55,6 +55,8 @@ class Command:
     """Stem of its two log files, as the platform names them: "prediction_ingestion", "prediction" or "scoring"."""
     arguments: list[str]
     """The split command, with the paths inside."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables beside those that the worker gives."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def run(
     if arguments[0] in {"python", "python3"}:
         arguments[0] = str(python_for(program))
     environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    environment |= {"LANG": "C.UTF-8", **ENVIRONMENT, **(WATCHED if sys.stdout.isatty() else {})}
+    environment |= {"LANG": "C.UTF-8", **ENVIRONMENT, **command.environment, **(WATCHED if sys.stdout.isatty() else {})}
     for path in sorted(program.rglob("*")):
         if path.suffix in {".py", ".sh"} and path.is_file() and b"/app/" in path.read_bytes():
             # Bytes that are not UTF-8 are preserved.
@@ -189,7 +191,7 @@ def docker_command(command: Command, mounts: Mounts, docker: Docker, name: str) 
         flags += ["--network", "none"]
     if docker.gpus is not None:
         flags += ["--gpus", docker.gpus]
-    for variable, value in ENVIRONMENT.items():
+    for variable, value in {**ENVIRONMENT, **command.environment}.items():
         flags += ["-e", f"{variable}={value}"]
     for inside, outside in mounts.items():
         flags += ["-v", f"{outside.resolve()}:{inside}:{'ro' if inside == WORKER_DATA else 'rw'}"]

@@ -2,7 +2,8 @@
 
 import shlex
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -74,7 +75,7 @@ def arguments(command: str, role: Role) -> list[str]:
 
 @dataclass(frozen=True)
 class Limit:
-    """Time limit of each job, and what happens at the limit."""
+    """Time limit of each job, what happens at the limit, and what else bounds it."""
 
     seconds: int
     """Wall clock of one job; its containers share it."""
@@ -82,6 +83,8 @@ class Limit:
     """True: the job is removed and the submission fails. False: it runs to its end, as usual in this release."""
     origin: str
     """The origin of the number, in words."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables for its programs, beside the worker's."""
 
 
 def limit_of(competition: Competition, phase: Phase, *, kill: bool, override_s: int | None = None) -> Limit:
@@ -139,7 +142,7 @@ class Job:
 
     def run(self, role: Role, command: str, mounts: dict[str, Path]) -> Outcome:
         """Run one container to its end; raise CannotStart if it never ran, RunFailed at the time limit."""
-        words = Command(LOG_NAMES[role], arguments(command, role))
+        words = Command(LOG_NAMES[role], arguments(command, role), self.limit.environment)
         if self.started is None:
             self.started = time.monotonic()
         left_s = max(0.0, self.limit.seconds - self.elapsed_s) if self.limit.kill else None

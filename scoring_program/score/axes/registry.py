@@ -5,7 +5,16 @@ from score.axes.cue_claims import CUE_CLAIMS
 from score.axes.faithfulness import SPACE, TIME
 from score.axes.known_causes import KNOWN_CAUSES
 from score.axes.text import TEXT
+from score.settings import AXES, ExplanationScore
 
 REGISTRY: dict[str, Axis] = {axis.key: axis for axis in (SPACE, TIME, CUE_CLAIMS, KNOWN_CAUSES, TEXT)}
 LABEL_FREE = tuple(axis for axis in REGISTRY.values() if not axis.of_causes)
 """Axes that judge a clip without its label."""
+
+
+def axis_weights(score: ExplanationScore, *, causes: bool) -> dict[str, float]:
+    """Return the weight of each axis that applies; their sum is 1, or 0. `causes`: whether they are known."""
+    applied = (key for key in AXES if causes or not REGISTRY[key].of_causes)
+    weights = {key: float(getattr(score.weights, key)) for key in applied}
+    whole = sum(weights.values()) or 1.0
+    return {key: weight / whole for key, weight in weights.items()}

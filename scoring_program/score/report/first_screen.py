@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from score.axes.registry import REGISTRY
+from score.axes.registry import REGISTRY, axis_weights
 from score.columns import SKILL, TOTAL, Column
 from score.evaluate import Estimate
 from score.read.outcomes import Outcomes
@@ -141,9 +141,7 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
         settings.explanation_score,
         causes=bool(settings.causes),
     )
-    weights = {name: getattr(settings.explanation_score.weights, name) for name in parts.axes}
-    whole = sum(weights.values())
-    shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
+    shares = axis_weights(settings.explanation_score, causes=bool(settings.causes))
     rows = {
         column.key: ScoreRow(
             column,
@@ -158,7 +156,6 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
     subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
     predicted = [*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), SKILL]
     limits = settings.explanation_score.bands
-    files = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
     return {
         "total": rows[TOTAL],
         "band": (word := settings.explanation_score.word(rows[TOTAL].estimate.value)),
@@ -177,7 +174,7 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
         "parts": parts,
         "axes": [rows[name] for name in parts.axes],
         "predictions": [rows[key] for key in predicted],
-        "rows": [row for key, row in rows.items() if files.get(key, True)],
+        "rows": [row for row in rows.values() if not row.column.file or getattr(settings, row.column.file)],
         "landmarks": run.landmarks.items,
         # One mark of each kind that occurs, for the legend and the headings of the table.
         "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
