@@ -23,6 +23,7 @@ from ingest.capacity import used_s, waited_s
 from ingest.confine import Refusals, Siblings
 from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.limits import FILE_MB, LimitMonitor
+from ingest.requests import Confined, read_request
 from ingest.settings import Isolation
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
 from model_process.sandbox import ISOLATION_LEVELS, Isolated, SandboxPolicy, calls
@@ -132,19 +133,15 @@ class ConfinedProcess:
         BadMessage or TimeoutError when it sends no such report.
         """
         message = self._receive()
-        body = message.body
-        if (
-            body.get("op") != "confined"
-            or body.get("level") not in ISOLATION_LEVELS
-            or type(body.get("landlock")) is not int
-        ):
+        report = read_request(message.body)
+        if not isinstance(report, Confined):
             raise BadMessage("no report about its sandbox")
-        self.held = Isolated(body["level"], body["landlock"])
+        self.held = Isolated(report.level, report.landlock)
         if message.descriptor is not None and self.pid is not None:
             rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
             self._refusals = Refusals(message.descriptor, rules, self.refused)
         require = self._confinement.isolation.require
-        if ISOLATION_LEVELS.index(body["level"]) < ISOLATION_LEVELS.index(require):
+        if ISOLATION_LEVELS.index(report.level) < ISOLATION_LEVELS.index(require):
             fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
             found, expected = f"isolation level {self.held.level}", f"at least {require}"
             problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix, fault="organiser")

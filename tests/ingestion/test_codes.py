@@ -44,7 +44,7 @@ def used_codes(path: Path) -> set[str]:
             found.add(argument.value)
         else:
             handed_on = ast.unparse(argument)
-            assert handed_on == "code" or (path.name, handed_on) == ("model.py", "text['code']"), (path, handed_on)
+            assert handed_on == "code" or (path.name, handed_on) == ("model.py", "told.code"), (path, handed_on)
     return found
 
 

@@ -21,7 +21,7 @@ from ingest.media.frame_server import (
     FrameServer,
 )
 from ingest.media.frame_stream import RING_BYTES
-from ingest.media.video import BadRequest
+from ingest.requests import BadRequest
 from tests.ingestion.clips import read_number
 
 LARGE = [1600, 1200]  # 5.8 MB a frame

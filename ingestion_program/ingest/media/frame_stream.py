@@ -16,12 +16,12 @@ from ingest.media.painter import Painter
 from ingest.media.video import (
     ClipFacts,
     FrameReader,
-    FrameRequest,
     Reader,
     UnreadableClip,
     frame_shape,
     wanted_frames,
 )
+from ingest.requests import FrameRequest
 
 WHOLE_BYTES = 48 << 20
 """Requests up to this size are decoded whole; they can be served twice."""
