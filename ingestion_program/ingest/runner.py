@@ -152,14 +152,15 @@ class Runner:
         gone = not loaded
         for task, _, answer in self._pool.ask(tasks, limits) if loaded else ():
             left.pop(0)
-            self._results.add_repeat(task.clip_id, answer.prediction, answer.explanation)
             if not answer.unreadable:
+                self._results.add_repeat(task.clip_id, answer.prediction, answer.explanation)
                 determinism.add(self._answers[task.clip_id], answer.prediction)
             gone = answer.crashed
             if gone:
                 break
         for clip in left if gone or self._pool.stopped_by else ():
             self._results.add_repeat(clip.clip_id, None, None)
+            determinism.add(self._answers[clip.clip_id], None)
         if determinism.clips:
             self._tally.determinism = determinism
             self._tally.problems += map(self._feedback.tell, determinism.problems())

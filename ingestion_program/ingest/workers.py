@@ -201,7 +201,7 @@ class ModelWorker:
         try:
             facts = model.frames.begin(shown)
         except UnreadableClip as error:
-            return self._undecoded(shown, [_unreadable(shown, str(error))], seconds, limits)
+            return self._undecoded(shown, [_unreadable(shown, str(error))], seconds)
         started = time.monotonic()
         prediction = ask_prediction(model, shown, facts, task, self._timeout_s(limits.call_s), problems)
         seconds["predict"] = time.monotonic() - started
@@ -213,18 +213,15 @@ class ModelWorker:
         model.forget(end.gone)
         problems += [_unreadable(shown, fault) for fault in end.faults if limits.counts]
         if end.unreadable:
-            return self._undecoded(shown, problems, seconds, limits)
+            return self._undecoded(shown, problems, seconds)
         return Answer(prediction, explanation, tuple(problems), seconds)
 
-    def _undecoded(
-        self, shown: ClipSource, problems: list[Problem], seconds: dict[str, float], limits: PassLimits
-    ) -> Answer:
+    def _undecoded(self, shown: ClipSource, problems: list[Problem], seconds: dict[str, float]) -> Answer:
         """Leave out a clip that cannot be decoded; if it can be once the model has ended, the model has failed."""
-        check_unchanged(shown, named=not self._hidden)
-        if not limits.counts:
-            return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
         self.model.stop()  # frees the resources it took
-        if not is_readable(shown.path):
+        check_unchanged(shown, named=not self._hidden)
+        files = (shown.path,) if shown.alteration is None else shown.alteration.files
+        if not all(map(is_readable, files)):
             self._excused = True
             return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
         mine = [problem for problem in problems if problem.fault == "participant"]

@@ -226,9 +226,8 @@ def expected(fates: list[list[str]], restarts: int) -> Iterator[tuple[object, ..
                 ended = "restarts_used_up"
                 break
             used += crashed
-            crashed = fate == "dies" or (fate == "spoiled" and counts)
-            unreadable = fate == "unreadable" or (fate == "spoiled" and not counts)
-            yield clip, place, fate in {"ok", "slow"}, unreadable, crashed
+            crashed = fate in {"dies", "spoiled"}
+            yield clip, place, fate in {"ok", "slow"}, fate == "unreadable", crashed
             if until_death and crashed:
                 break
         yield ended, used

@@ -119,7 +119,8 @@ class ProbePass:
         for task, _, answer in pool.ask(self._tasks(plan), PassLimits(False, limit_s, self._limits.load_s)):
             (call,) = plan[task.clip_id]
             left.remove(call)
-            self._add_again(call, answer.prediction, again)
+            if not answer.unreadable:
+                self._add_again(call, answer.prediction, again)
         self._gone = pool.stopped_by if loaded else None
         if self._gone or not loaded:
             for call in left:
