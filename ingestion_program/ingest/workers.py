@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ingest.data import check_unchanged
-from ingest.errors import Problem
+from ingest.errors import Problem, Stage
 from ingest.media.video import UnreadableClip, is_readable
 from ingest.model import LoadFailed, ask_explanation, ask_prediction
 
@@ -202,15 +202,21 @@ class ModelWorker:
             facts = model.frames.begin(shown)
         except UnreadableClip as error:
             return self._undecoded(shown, [_unreadable(shown, str(error))], seconds)
-        started = time.monotonic()
-        prediction = ask_prediction(model, shown, facts, task, self._timeout_s(limits.call_s), problems)
-        seconds["predict"] = time.monotonic() - started
+        call: Stage = "predict"
+        limit_s, started = self._timeout_s(limits.call_s), time.monotonic()
+        prediction = ask_prediction(model, shown, facts, task, limit_s, problems)
         if query.explains and prediction is not None:
-            started = time.monotonic()
-            explanation = ask_explanation(model, facts, task, self._timeout_s(limits.call_s), prediction, problems)
-            seconds["explain"] = time.monotonic() - started
+            seconds[call], call = time.monotonic() - started, "explain"
+            limit_s, started = self._timeout_s(limits.call_s), time.monotonic()
+            explanation = ask_explanation(model, facts, task, limit_s, prediction, problems)
+        # Readings that a call leaves open belong to it, and take time to close.
         end = model.frames.end()
+        seconds[call] = time.monotonic() - started
         model.forget(end.gone)
+        if seconds[call] > limit_s and (explanation or call == "predict") and prediction is not None:
+            found = f"readings that were still being closed after {limit_s:.0f} s"
+            problems.append(Problem("timeout", call, call, found, "an answer in time", "read to the end"))
+            prediction, explanation = (None if call == "predict" else prediction), None
         problems += [_unreadable(shown, fault) for fault in end.faults if limits.counts]
         if end.unreadable:
             return self._undecoded(shown, problems, seconds)

@@ -237,6 +237,25 @@ def expected(fates: list[list[str]], restarts: int) -> Iterator[tuple[object, ..
                 return
 
 
+@pytest.mark.parametrize("explains", [True, False])
+def test_what_a_call_leaves_to_be_closed_is_its_own_time(explains: bool) -> None:
+    def end() -> ClipEnd:
+        time.sleep(0.2)
+        return ClipEnd([], [], False)
+
+    clock, model = Clock(), Model([])
+    clock.budget_s, model.frames.end = 1000.0, end
+    worker = ModelWorker(model, TASK, clock, hidden=False)  # type: ignore[arg-type]
+    clip = ClipSource("1-0", Path("ok"), "ok")
+    for call_s, late in ((20.0, False), (0.1, True)):
+        (answer,) = worker.answer(ClipTask("1", (Query(clip, explains),)), PassLimits(True, call_s, 0.0), 1)
+        assert answer.seconds["explain" if explains else "predict"] >= 0.2
+        assert [told.code for told in answer.problems] == ["timeout"] * late
+        assert (answer.prediction is None) == (late and not explains)
+        assert (answer.explanation is None) == (late or not explains)
+        assert not answer.crashed
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_model_without_restarts_left_is_not_started_again(workers: int) -> None:
     pool, journal = pool_of(workers, restarts=0)

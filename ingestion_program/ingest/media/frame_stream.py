@@ -192,6 +192,8 @@ class FrameStream:
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
+            if self.cancelled:  # before its turn came: opening a file takes long
+                return
             reader = self._kept(self._clip.path) or FrameReader(self._clip.path, threads=threads)
             painter = None
             try:
