@@ -19,7 +19,7 @@ from threading import RLock, Thread
 from typing import Any
 
 from ingest import confine
-from ingest.capacity import used_s, waited_s
+from ingest.capacity import used_s
 from ingest.confine import Refusals, Siblings
 from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.limits import FILE_MB, LimitMonitor
@@ -75,8 +75,6 @@ class ConfinedProcess:
         self._deadline = time.monotonic()
         self.killed = False
         """Whether something outside ended it."""
-        self.waited_s = 0.0
-        """How long ended processes had waited for a processor, seconds."""
         self.refused: Counter[str] = Counter()
         """How often each system call was refused, by name."""
         self.held: Isolated | None = None
@@ -201,7 +199,6 @@ class ConfinedProcess:
             self._channel.close()
             self._channel = None
         if self._process is not None:
-            self.waited_s += waited_s(self._process.pid) or 0.0
             self.kill()
             self._siblings.end(self._process)
             self._process = None

@@ -75,7 +75,7 @@ class _Run:
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
         elapsed_s = self.clock.elapsed_s()
-        used = self.meter.read(elapsed_s, self.stats.waited_s)
+        used = self.meter.read(elapsed_s)
         timeouts = any(code == "timeout" for code, _ in self.stats.clip_problems)
         self.stats.problems = blame(self.stats.problems, used, elapsed_s, timeouts=timeouts)
         self.stats.summarise(self.log)

@@ -112,11 +112,6 @@ class WorkerPool:
             return self._workers[0].model.process.refused
         return sum((worker.model.process.refused for worker in self._workers), Counter[str]())
 
-    @property
-    def waited_s(self) -> float:
-        """The longest time that the ended processes of any worker had waited for a processor, seconds."""
-        return max(worker.model.process.waited_s for worker in self._workers)
-
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
         """Load the model; see `ModelWorker.start`. Its first call decides how many others may run beside it."""
         self._starts = [self._call(0, self._workers[0].start, clips)]

@@ -188,8 +188,6 @@ class RunStats:
     """Codes of errors on clips that the participant can correct."""
     load_s: float = 0.0
     """Time to load the model, seconds."""
-    waited_s: float = 0.0
-    """How long the submission's process waited for a processor, seconds."""
     workers: int = 1
     """Largest number of model processes side by side."""
     refused: Counter[str] = field(default_factory=Counter)
@@ -217,7 +215,7 @@ class RunStats:
     def note(self, pool: WorkerPool, feedback: Feedback) -> None:
         """Record how its process ended; refused calls may explain a failure."""
         self.begin(pool)
-        self.waited_s, self.workers = pool.waited_s, pool.workers
+        self.workers = pool.workers
         if self.refused:
             common = self.refused.most_common(NAMED_CALLS)
             found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)

@@ -68,7 +68,6 @@ class Model:
             alive=False,
             held=None,
             refused=Counter(["bind"]),
-            waited_s=number,
             output=b"%d" % number,
             used_s=lambda: self.used_s,
             kill=self.killed.set,
@@ -269,7 +268,6 @@ def test_every_model_is_asked_and_none_of_before_is_left() -> None:
     assert several.workers == 3
     assert several.output() == b"012"
     assert several.refused == {"bind": 3}
-    assert several.waited_s == 2
     # All are stopped before the first one starts again.
     assert [word.split()[0] for word in journal] == [word for word in ("start", "stop") * 2 for _ in range(3)]
 
