@@ -11,11 +11,14 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ingest.causes import CAUSES
 from ingest.confine import limits
-from ingest.errors import Problem
 from ingest.limits import INGESTION_MB, SCRATCH_MB, SHARED_FRAMES_MB, THREADS
+
+if TYPE_CHECKING:
+    from ingest.errors import Problem
 
 WAITED_SHARE = 0.25
 """A machine is busy if a run waits for others for at least this share of its time."""
@@ -25,7 +28,6 @@ PERIOD_S = 1.0
 STATISTICS = Path("/proc/stat")
 SHORT_OF_TIME = frozenset({"time_budget", "probes_not_reached"})
 """Codes of problems that mean a run was short of time."""
-AGAIN = "ask the organisers to run it again"
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,12 @@ def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeout
     short = timeouts or any(problem.code in SHORT_OF_TIME for problem in problems)
     if not used.busy or not short:
         return problems
-    found = f"{used.waited_s or 0.0:.0f} of {elapsed_s:.0f} s spent waiting for a busy processor"
-    expected = "a free processor"
-    busy = Problem("machine_busy", "run", "this machine", found, expected, AGAIN, severity="warning", fault="organiser")
-    charged = [
-        replace(problem, fault="organiser", fix=AGAIN) if problem.code in SHORT_OF_TIME else problem
+    busy = CAUSES["busy"].as_problem("run", "this machine", waited_s=used.waited_s or 0.0, elapsed_s=elapsed_s)
+    excused = [
+        replace(problem, excused=True, fix=busy.fix) if problem.code in SHORT_OF_TIME else problem
         for problem in problems
     ]
-    return [busy, *charged]
+    return [replace(busy, severity="warning"), *excused]
 
 
 def waited_s(pid: int) -> float | None:

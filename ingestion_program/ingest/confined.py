@@ -20,8 +20,10 @@ from typing import Any
 
 from ingest import confine
 from ingest.capacity import used_s
+from ingest.causes import CAUSES, of_ending
+from ingest.codes import Stage
 from ingest.confine import Refusals, Siblings
-from ingest.errors import IngestionError, Problem, Stage, disk_full
+from ingest.errors import IngestionError, Problem
 from ingest.limits import FILE_MB, LimitMonitor
 from ingest.requests import Confined, read_request
 from ingest.settings import Isolation
@@ -142,7 +144,7 @@ class ConfinedProcess:
         if ISOLATION_LEVELS.index(report.level) < ISOLATION_LEVELS.index(require):
             fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
             found, expected = f"isolation level {self.held.level}", f"at least {require}"
-            problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix, fault="organiser")
+            problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix)
             raise IngestionError([problem])
 
     def send(self, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
@@ -224,26 +226,32 @@ class ConfinedProcess:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = process.wait(timeout=2)
         self.stop()
-        if watch is not None and watch.reason is not None:
-            return Problem("too_much", stage, where, *watch.reason)
-        if watch is not None and watch.disk_filled:
-            raise IngestionError([disk_full(tempfile.gettempdir())])
-        if isinstance(error, TimeoutError) or self._deaf:
-            return Problem(
-                "timeout", stage, where, f"no answer after {timeout_s:.0f} s", "an answer in time", "do less per call"
-            )
-        if isinstance(error, BadMessage):
-            fix = "return less; do not write to inherited file descriptors"
-            return Problem("bad_answer", stage, where, str(error), "a small answer", fix)
-        if status is None or status >= 0:
-            found = f"{self._confinement.name} ended by itself" + ("" if status is None else f" (exit {status})")
-            fix = "do not call exit; return an answer or raise an exception"
-        else:
-            names = {number.value: number.name for number in signal.Signals}
-            found = f"{self._confinement.name} was ended by {names.get(-status, f'signal {-status}')}"
-            fix = "look for a crash in native code or too much memory: try the clip at home"
-            self.killed = status == -signal.SIGKILL
-        return Problem("crashed", stage, where, found, "a process that keeps running", fix)
+        reason = None if watch is None else watch.reason
+        cause = of_ending(
+            TimeoutError() if self._deaf else error,
+            status,
+            over_limit=reason is not None,
+            disk_filled=watch is not None and watch.disk_filled,
+        )
+        self.killed = cause == "kill"
+        if CAUSES[cause].follows == "end of the run":
+            raise IngestionError([CAUSES[cause].as_problem("run", tempfile.gettempdir())])
+        found, expected, fix = reason or ("", "", "")
+        how = "" if status is None else f" (exit {status})"
+        if status is not None and status < 0:
+            how = {number.value: number.name for number in signal.Signals}.get(-status, f"signal {-status}")
+        return CAUSES[cause].as_problem(
+            stage,
+            where,
+            found=found,
+            expected=expected,
+            fix=fix,
+            limit_s=timeout_s,
+            error=error,
+            kind=type(error).__name__,
+            name=self._confinement.name,
+            how=how,
+        )
 
     def _policy(self, scratch: Path) -> SandboxPolicy:
         return SandboxPolicy(

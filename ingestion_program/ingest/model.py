@@ -10,9 +10,11 @@ from threading import RLock
 from typing import Any
 
 from ingest.answers import check_explanation, check_prediction
+from ingest.causes import CAUSES, is_shortage
+from ingest.codes import Stage
 from ingest.confine import Siblings
 from ingest.confined import ConfinedProcess, Confinement
-from ingest.errors import IngestionError, Problem, Stage
+from ingest.errors import IngestionError, Problem
 from ingest.media.alteration import ClipSource
 from ingest.media.buffers import FrameBuffer
 from ingest.media.frame_server import FrameServer
@@ -199,11 +201,8 @@ class ModelProcess:
                         raise BadMessage("an answer to another question")
         except CallFailed:
             raise
-        except (ChannelClosed, BadMessage, TimeoutError) as error:
-            raise CallFailed(self._end_badly(error, stage, timeout_s)) from None
         except Exception as error:
-            odd = BadMessage(f"an unreadable answer ({type(error).__name__})")
-            raise CallFailed(self._end_badly(odd, stage, timeout_s)) from error
+            raise CallFailed(self._end_badly(error, stage, timeout_s)) from error
 
     def _send_sound(self, rate: object) -> None:
         try:
@@ -308,7 +307,5 @@ def _no_end_of_the_run(stage: Stage, model: ModelProcess, problems: list[Problem
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
         model.stop()  # its next answers cannot be trusted
         # Only the type: the text of an exception may quote the answer.
-        found = f"{type(error).__name__} while checking this answer"
-        fix = "tell the organisers: it is not your fault"
-        expected = "an answer that can be checked"
-        problems.append(Problem("check_failed", stage, stage, found, expected, fix, fault="organiser"))
+        cause = CAUSES["shortage" if is_shortage(error) else "check"]
+        problems.append(cause.as_problem(stage, stage, kind=type(error).__name__))

@@ -8,11 +8,12 @@ from typing import IO
 
 from ingest import DEFAULTS, VERSION
 from ingest.capacity import Meter, blame, has_gpu, workers_for
+from ingest.causes import CAUSES
 from ingest.clock import Clock
 from ingest.confine import Siblings, end_descendants, harden_process
 from ingest.data import Footage, read_footage
 from ingest.draws import Draws
-from ingest.errors import IngestionError, Problem, disk_full
+from ingest.errors import IngestionError, Problem
 from ingest.limits import RunDeadline
 from ingest.log import Log
 from ingest.model import ModelProcess
@@ -95,7 +96,7 @@ class _Run:
         end_descendants()
         found = f"no end after {self.clock.elapsed_s():.0f} s"
         fix = "run it again; if it happens again, look at the last clip in the log"
-        problem = Problem("watchdog", "run", "ingestion", found, "an end inside the budget", fix, fault="organiser")
+        problem = Problem("watchdog", "run", "ingestion", found, "an end inside the budget", fix)
         whole = False
         if self.results is None:
             self.stats.end("organiser_error", [problem])
@@ -197,7 +198,7 @@ def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> 
     workers = min(workers_for(task.limits.workers, task.limits.memory_mb), max(1, len(this.footage.clips)))
     if task.environment == "gpu" and not has_gpu():
         found, fix = "no GPU", "use a queue whose workers have one; at home, a model that needs one fails"
-        gpu = Problem("gpu_missing", "run", "this machine", found, "a GPU", fix, severity="warning", fault="organiser")
+        gpu = Problem("gpu_missing", "run", "this machine", found, "a GPU", fix, severity="warning")
         this.stats.warn([gpu], this.log)
     siblings = Siblings(workers)
     pool = [
@@ -214,7 +215,7 @@ def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> 
 
 def _unexpected(error: Exception, output: Path, *, hidden: bool) -> Problem:
     if isinstance(error, OSError) and error.errno in NO_ROOM:
-        return disk_full(output)
+        return CAUSES["disk"].as_problem("run", str(output))
     # The text of an exception may quote what a model sent.
     found = type(error).__name__
     if hidden:
@@ -222,5 +223,4 @@ def _unexpected(error: Exception, output: Path, *, hidden: bool) -> Problem:
     else:
         traceback.print_exc()
         found = f"{found}: {' '.join(str(error).split())}"[:300]
-    fix = "run it again; if it happens again, report it with the log"
-    return Problem("unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser")
+    return CAUSES["program"].as_problem("run", "ingestion", found=found)

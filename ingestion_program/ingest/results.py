@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ingest.codes import CODES
+from ingest.codes import CODES, Stage
 from ingest.data import problem, read_rows
-from ingest.errors import IngestionError, Problem, Severity, Stage
+from ingest.errors import IngestionError, Problem, Severity
 from ingest.media.alteration import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.model import CallFailed, ModelProcess

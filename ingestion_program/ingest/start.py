@@ -52,7 +52,7 @@ def _leave_record(output: Path, program: Path, clock: Clock, advice: str) -> int
     """Tell scoring, and with it the report, that the image lacks packages."""
     log, stats = Log(output / "log.txt"), RunStats()
     expected, fix = "the packages of requirements.lock", "organisers: follow log.txt"
-    problem = Problem("packages_missing", "run", "the image", "no such packages", expected, fix, fault="organiser")
+    problem = Problem("packages_missing", "run", "the image", "no such packages", expected, fix)
     stats.end("organiser_error", [problem])
     log.line(advice, summary=True)
     log.close()

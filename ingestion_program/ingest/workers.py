@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ingest.causes import CAUSES
 from ingest.data import check_unchanged
-from ingest.errors import Problem, Stage
+from ingest.errors import Problem
 from ingest.media.video import UnreadableClip, is_readable
 from ingest.model import LoadFailed, ask_explanation, ask_prediction
 
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ingest.clock import Clock
+    from ingest.codes import Stage
     from ingest.media.alteration import ClipSource
     from ingest.model import CheckedExplanation, ModelProcess
     from ingest.settings import Task
 
 TELLING_S = 0.2
 """A shorter call does not show how many cores a model keeps busy, seconds."""
-_SPOILED = ("what decoding needs: threads or memory", "room for the decoder", "start fewer threads, use less memory")
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ class ModelWorker:
         try:
             facts = model.frames.begin(shown)
         except UnreadableClip as error:
-            return self._undecoded(shown, [_unreadable(shown, str(error))], seconds)
+            return self._undecoded(shown, [CAUSES["clip"].as_problem("data", shown.clip_id, found=error)], seconds)
         call: Stage = "predict"
         limit_s, started = self._timeout_s(limits.call_s), time.monotonic()
         prediction = ask_prediction(model, shown, facts, task, limit_s, problems)
@@ -214,10 +215,10 @@ class ModelWorker:
         seconds[call] = time.monotonic() - started
         model.forget(end.gone)
         if seconds[call] > limit_s and (explanation or call == "predict") and prediction is not None:
-            found = f"readings that were still being closed after {limit_s:.0f} s"
-            problems.append(Problem("timeout", call, call, found, "an answer in time", "read to the end"))
+            problems.append(CAUSES["open readings"].as_problem(call, call, limit_s=limit_s))
             prediction, explanation = (None if call == "predict" else prediction), None
-        problems += [_unreadable(shown, fault) for fault in end.faults if limits.counts]
+        if limits.counts:
+            problems += [CAUSES["clip"].as_problem("data", shown.clip_id, found=fault) for fault in end.faults]
         if end.unreadable:
             return self._undecoded(shown, problems, seconds)
         return Answer(prediction, explanation, tuple(problems), seconds)
@@ -227,14 +228,9 @@ class ModelWorker:
         self.model.stop()  # frees the resources it took
         check_unchanged(shown, named=not self._hidden)
         files = (shown.path,) if shown.alteration is None else shown.alteration.files
-        if not all(map(is_readable, files)):
-            self._excused = True
+        cause = CAUSES["decoder" if all(map(is_readable, files)) else "clip"]
+        self._excused = cause.follows == "excused"
+        if self._excused:
             return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
         mine = [problem for problem in problems if problem.fault == "participant"]
-        spoiled = Problem("too_much", "predict", "predict", *_SPOILED)
-        return Answer(problems=(*mine, spoiled), seconds=seconds)
-
-
-def _unreadable(clip: ClipSource, fault: str) -> Problem:
-    fix = "replace the file; `bundle check` finds such clips before the upload"
-    return Problem("clip_unreadable", "data", clip.clip_id, fault, "a clip that decodes", fix, fault="organiser")
+        return Answer(problems=(*mine, cause.as_problem("predict", "predict")), seconds=seconds)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ingest.errors import Problem, Stage
+from ingest.codes import Stage
+from ingest.errors import Problem
 from ingest.model import LoadFailed, ModelProcess
 from ingest.results import ResultsReader
 from ingest.settings import Isolation, Limits, read_task
