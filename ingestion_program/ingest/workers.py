@@ -42,6 +42,8 @@ class ClipTask:
     clip_id: str
     queries: tuple[Query, ...]
     """At least one."""
+    undecoded: bool = False
+    """Whether what should be shown could not be made, because the clip could not be decoded."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,11 @@ class ModelWorker:
         """
         answers: list[Answer] = []
         self.stopped_by = None
+        if task.undecoded and self._clock.left_s() >= self._longest_s:
+            alive = self.model.process.alive
+            answer = self._undecoded(task.queries[0].shown, [], {})
+            crashed = alive and not self._excused
+            return [replace(answer, crashed=crashed), *[answer] * (len(task.queries) - 1)]
         for query in task.queries:
             began_s, process = time.monotonic(), self.model.process
             if self._clock.left_s() < self._longest_s + (0.0 if process.alive else limits.spare_s):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Event, Thread
 from types import SimpleNamespace
@@ -234,6 +235,19 @@ def expected(fates: list[list[str]], restarts: int) -> Iterator[tuple[object, ..
             crashed = False  # the next pass begins with a fresh process
             if ended:
                 return
+
+
+@pytest.mark.parametrize("fate", ["spoiled", "unreadable"])
+def test_a_clip_of_which_no_copies_could_be_made_is_tested_without_the_model(fate: str) -> None:
+    """Whether a clip or a model is at fault is found out once, for all calls."""
+    several, journal = pool_of(1, restarts=2)
+    several.start([])
+    (task,) = tasks([[fate] * 3])
+    answers = [answer for _, _, answer in several.ask([replace(task, undecoded=True)], SECOND)]
+    assert [answer.unreadable for answer in answers] == [fate == "unreadable"] * 3
+    assert [answer.crashed for answer in answers] == [fate == "spoiled", False, False]
+    assert not any(answer.prediction for answer in answers)
+    assert journal == ["start 0", "stop 0"]
 
 
 @pytest.mark.parametrize("explains", [True, False])
