@@ -57,8 +57,12 @@ CAUSES = {
     "clip": Cause("clip_unreadable", "clip", "excused", "{found}", "a clip that decodes", "replace the file; `bundle check` finds such clips before the upload"),
     "changed clip": Cause("clip_lost", "machine", "end of the run", "{found}", "an unchanged file", "run it again; if it happens again, check what the model does to files"),
     "disk": Cause("disk_full", "machine", "end of the run", "no room on the disk", "room for what a run writes", "make room on the worker, and run the submission again"),
+    "output": Cause("output_closed", "machine", "end of the run", "{found}", "a folder that can be emptied and written, with room on its disk", "repair the worker, and run the submission again"),
+    "isolation": Cause("isolation_too_weak", "machine", "end of the run", "isolation level {level}", "at least {required}", "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"),
+    "gpu": Cause("gpu_missing", "machine", "excused", "no GPU", "a GPU", "use a queue whose workers have one; at home, a model that needs one fails"),
     "busy": Cause("machine_busy", "machine", "excused", "{waited_s:.0f} of {elapsed_s:.0f} s spent waiting for a busy processor", "a free processor", "ask the organisers to run it again"),
     "check": Cause("check_failed", "program", "charged", "{kind} while checking this answer", "an answer that can be checked", "tell the organisers: it is not your fault"),
+    "watchdog": Cause("watchdog", "program", "end of the run", "no end after {elapsed_s:.0f} s", "an end inside the budget", "run it again; if it happens again, look at the last clip in the log"),
     "program": Cause("unexpected", "program", "end of the run", "{found}", "no error in this program", "run it again; if it happens again, report it with the log"),
 }  # fmt: skip
 """Every cause by its name. A kill is one by the kernel, for lack of memory, or by somebody else: while loading, it is tried

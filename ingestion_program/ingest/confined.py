@@ -142,9 +142,7 @@ class ConfinedProcess:
             self._refusals = Refusals(message.descriptor, rules, self.refused)
         require = self._confinement.isolation.require
         if ISOLATION_LEVELS.index(report.level) < ISOLATION_LEVELS.index(require):
-            fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
-            found, expected = f"isolation level {self.held.level}", f"at least {require}"
-            problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix)
+            problem = CAUSES["isolation"].as_problem("run", "this machine", level=self.held.level, required=require)
             raise IngestionError([problem])
 
     def send(self, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:

@@ -43,14 +43,6 @@ class Problem:
         return {key: visible(text) for key, text in {**words, "fault": self.fault}.items()}
 
 
-def output_closed(output: object, error: OSError) -> Problem:
-    """Return the problem that the output folder cannot be written; only the log can report it."""
-    found = f"{error.strerror}" + (f": {error.filename}" if error.filename else "")
-    expected = "a folder that can be emptied and written, with room on its disk"
-    fix = "repair the worker, and run the submission again"
-    return Problem("output_closed", "run", str(output), found, expected, fix)
-
-
 def visible(text: str) -> str:
     """Return text with control, format and unpaired characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

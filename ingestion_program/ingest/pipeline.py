@@ -94,9 +94,7 @@ class _Run:
     def flush_partial_run(self) -> bool:
         """End the run for a main thread that hangs; return whether every clip had been run."""
         end_descendants()
-        found = f"no end after {self.clock.elapsed_s():.0f} s"
-        fix = "run it again; if it happens again, look at the last clip in the log"
-        problem = Problem("watchdog", "run", "ingestion", found, "an end inside the budget", fix)
+        problem = CAUSES["watchdog"].as_problem("run", "ingestion", elapsed_s=self.clock.elapsed_s())
         whole = False
         if self.results is None:
             self.stats.end("organiser_error", [problem])
@@ -197,9 +195,7 @@ def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> 
     """Return the workers that run the submission's model: one, or as many as there is room for."""
     workers = min(workers_for(task.limits.workers, task.limits.memory_mb), max(1, len(this.footage.clips)))
     if task.environment == "gpu" and not has_gpu():
-        found, fix = "no GPU", "use a queue whose workers have one; at home, a model that needs one fails"
-        gpu = Problem("gpu_missing", "run", "this machine", found, "a GPU", fix, severity="warning")
-        this.stats.warn([gpu], this.log)
+        this.stats.warn([replace(CAUSES["gpu"].as_problem("run", "this machine"), severity="warning")], this.log)
     siblings = Siblings(workers)
     pool = [
         ModelWorker(

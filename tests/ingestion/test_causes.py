@@ -36,12 +36,17 @@ ROWS: dict[str, tuple[str, str, str]] = {
     "clip": ("clip", "excused", "clip_unreadable"),
     "changed clip": ("machine", "end of the run", "clip_lost"),
     "disk": ("machine", "end of the run", "disk_full"),
+    "output": ("machine", "end of the run", "output_closed"),
+    "isolation": ("machine", "end of the run", "isolation_too_weak"),
+    "gpu": ("machine", "excused", "gpu_missing"),
     "busy": ("machine", "excused", "machine_busy"),
     "check": ("program", "charged", "check_failed"),
+    "watchdog": ("program", "end of the run", "watchdog"),
     "program": ("program", "end of the run", "unexpected"),
 }
 FACTS: dict[str, Any] = dict.fromkeys(
-    ("found", "expected", "fix", "kind", "error", "name", "how", "survivor", "faster"), "{odd} words"
+    ("found", "expected", "fix", "kind", "error", "name", "how", "survivor", "faster", "level", "required"),
+    "{odd} words",
 ) | {"limit_s": 2.0, "waited_s": 1.0, "elapsed_s": 2.0}
 
 
