@@ -24,10 +24,12 @@ from ingest.data import read_footage
 from ingest.draws import Draws
 from ingest.media.alteration import ClipSource
 from ingest.media.painter import Painter
-from ingest.media.video import FrameReader, frame_shape, parse_request, wanted_frames
+from ingest.media.video import FrameReader, frame_shape, wanted_frames
 from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import Call, exchanged_units
+from ingest.requests import parse_request
 from ingest.settings import read_task
+from model_process.clip import plain
 from score.settings import read_settings
 
 _ROOM = 64  # all units of a clip
@@ -46,8 +48,8 @@ class AlteredClip(FileClip):
         """Return the sound, mono, in [-1, 1], or None for a clip without sound."""
         return self._alteration.sound(rate)
 
-    def _read(self, *, size: tuple[int, int] | None, **request: Any) -> Iterator[Frame]:  # noqa: ANN401 - numbers
-        parsed = parse_request({**request, "size": size and [int(side) for side in size]})
+    def _read(self, **request: Any) -> Iterator[Frame]:  # noqa: ANN401 - numbers
+        parsed = parse_request(plain(request))
         shape, asked = frame_shape(parsed, self._facts), wanted_frames(parsed, self._facts)
         reader, painter = FrameReader(self.path, threads=1), Painter(self._alteration, shape)
         try:

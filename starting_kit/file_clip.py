@@ -8,8 +8,10 @@ import numpy as np
 
 import programs  # noqa: F401 - makes the platform's own decoders importable
 from contract import Frame, Sound
-from ingest.media.sound import RATES, read_sound
-from ingest.media.video import BadRequest, FrameReader, frame_shape, parse_request, read_facts, wanted_frames
+from ingest.media.sound import read_sound
+from ingest.media.video import FrameReader, frame_shape, read_facts, wanted_frames
+from ingest.requests import BadRequest, parse_request, parse_sound
+from model_process.clip import plain
 
 
 class FileClip:
@@ -44,13 +46,14 @@ class FileClip:
 
     def audio(self, rate: int = 16_000) -> Sound | None:
         """Return the sound, mono, in [-1, 1], or None for a clip without sound."""
-        if not RATES[0] <= rate <= RATES[1]:
-            raise ValueError(f"audio: rate is {rate!r}, expected a whole number from {RATES[0]} to {RATES[1]}")
-        return read_sound(self.path, rate, self.duration_s)
-
-    def _read(self, *, size: tuple[int, int] | None, **request: Any) -> Iterator[Frame]:  # noqa: ANN401 - numbers
         try:
-            parsed = parse_request({**request, "size": size and [int(side) for side in size]})
+            return read_sound(self.path, parse_sound(plain(rate)), self.duration_s)
+        except BadRequest as error:
+            raise ValueError(str(error)) from None
+
+    def _read(self, **request: Any) -> Iterator[Frame]:  # noqa: ANN401 - numbers
+        try:
+            parsed = parse_request(plain(request))
         except BadRequest as error:
             raise ValueError(str(error)) from None
         shape, reader, shown = frame_shape(parsed, self._facts), FrameReader(self.path, threads=1), None

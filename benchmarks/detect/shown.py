@@ -13,10 +13,11 @@ from ingest.media.alteration import ClipSource
 from ingest.media.exchange import Box, Exchange, Part
 from ingest.media.painter import Painter
 from ingest.media.sound import Sound
-from ingest.media.video import Frame, FrameReader, FrameRequest, frame_shape, wanted_frames
+from ingest.media.video import Frame, FrameReader, frame_shape, wanted_frames
 from ingest.probes.copies import CopyFactory
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.plan import EXCHANGE, FREEZE, Call
+from ingest.requests import FrameRequest
 from ingest.settings import OPERATORS, Task
 
 RATE = 16_000

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ingest.errors import Problem, Stage
+from ingest.codes import Stage
+from ingest.errors import Problem
 from ingest.evidence import Evidence, check_evidence
 from ingest.settings import ExplanationFormat, Target
 from model_process.packing import OTHER

@@ -7,21 +7,27 @@ import os
 import resource
 import shutil
 import tempfile
+import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any
 
+from ingest.causes import CAUSES
 from ingest.confine import limits
-from ingest.errors import Problem
 from ingest.limits import INGESTION_MB, SCRATCH_MB, SHARED_FRAMES_MB, THREADS
 
+if TYPE_CHECKING:
+    from ingest.errors import Problem
+
 WAITED_SHARE = 0.25
-"""A machine is busy if processes wait for a processor for at least this share of the run ..."""
-OWN_SHARE = 0.75
-"""... unless the run itself uses at least this share of all cores: then its threads wait for each other."""
+"""A machine is busy if a run waits for others for at least this share of its time."""
+OTHERS_SHARE = 0.5
+"""Waiting is due to others while they use at least this share of the cores; else a run's own threads are in its way."""
+PERIOD_S = 1.0
+STATISTICS = Path("/proc/stat")
 SHORT_OF_TIME = frozenset({"time_budget", "probes_not_reached"})
 """Codes of problems that mean a run was short of time."""
-AGAIN = "ask the organisers to run it again"
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Processor:
     """Processor time of the submission's processes that have ended, over all threads."""
     ingestion_s: float
     waited_s: float | None
-    """How long the main threads of both waited for a processor; None if unknown."""
+    """How long the main threads of both waited for a processor while others used the cores; None if unknown."""
     busy: bool
     """Whether other programs slowed the run down."""
 
@@ -43,31 +49,71 @@ class Processor:
         }
 
 
+@dataclass(frozen=True)
+class Use:
+    """What the cores have done so far, seconds."""
+
+    at_s: float
+    """When this was read."""
+    all_s: float
+    """Processor time of all programs on the cores that this process may use."""
+    own_s: float
+    """That of this process and its descendants, living or ended."""
+    waited_s: dict[int, float]
+    """How long the main thread of each of these has waited for a processor, by process id; this process comes first."""
+
+    @classmethod
+    def now(cls) -> Use | None:
+        """Read the counters; None if this system does not tell."""
+        with contextlib.suppress(AttributeError, OSError, ValueError, IndexError):
+            family = _family()
+            waited = {pid: seconds for pid in family if (seconds := waited_s(pid)) is not None}
+            # From the youngest: a process that ends meanwhile is counted twice, never left out.
+            own_s = sum(map(used_s, reversed(family)))
+            return cls(time.monotonic(), _all_s(), own_s, waited) if family[0] in waited else None
+        return None
+
+    def waited_for_others(self, later: Use, count: int) -> float:
+        """Return how long a run waited for other programs between two readings; `count`: of cores."""
+        others_s = later.all_s - self.all_s - (later.own_s - self.own_s)
+        if others_s < OTHERS_SHARE * count * (later.at_s - self.at_s):
+            return 0.0
+        ours, *models = [seconds - self.waited_s.get(pid, 0.0) for pid, seconds in later.waited_s.items()]
+        return ours + max(models, default=0.0)
+
+
 class Meter:
-    """Counts from the start of a run."""
+    """Counts from the start of a run, in short periods: waiting is due to others only while they are at work."""
 
     def __init__(self) -> None:
         self._own_s = _processor_s(resource.RUSAGE_SELF)
         self._children_s = _processor_s(resource.RUSAGE_CHILDREN)
-        self._waited_s = waited_s(os.getpid())
+        self._waited_s = 0.0
+        self._last = Use.now()
+        self._turn = Lock()
+        Thread(target=self._count, daemon=True).start()
 
-    def read(self, elapsed_s: float, model_waited_s: float) -> Processor:
+    def read(self, elapsed_s: float) -> Processor:
         """Return what was used so far.
 
         `elapsed_s`: seconds since the start of the run.
         """
+        self._add()
         own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s
         model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s
-        now_s = waited_s(os.getpid())
-        if now_s is None or self._waited_s is None:
-            return Processor(model_s, own_s, None, busy=False)
-        waiting_s = now_s - self._waited_s + model_waited_s
-        return Processor(model_s, own_s, waiting_s, busy=is_busy(own_s + model_s, waiting_s, elapsed_s, cores()))
+        waited = None if self._last is None else self._waited_s
+        return Processor(model_s, own_s, waited, busy=waited is not None and waited >= WAITED_SHARE * elapsed_s)
 
+    def _count(self) -> None:
+        while self._last is not None:
+            time.sleep(PERIOD_S)
+            self._add()
 
-def is_busy(used_s: float, waiting_s: float, elapsed_s: float, count: int) -> bool:
-    """Tell whether other programs delayed a run: it waited long for a processor, and not because of its own threads."""
-    return waiting_s >= WAITED_SHARE * elapsed_s and used_s < OWN_SHARE * elapsed_s * count
+    def _add(self) -> None:
+        with self._turn:
+            before, self._last = self._last, Use.now()
+            if before is not None and self._last is not None:
+                self._waited_s += before.waited_for_others(self._last, cores())
 
 
 def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeouts: bool) -> list[Problem]:
@@ -78,14 +124,12 @@ def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeout
     short = timeouts or any(problem.code in SHORT_OF_TIME for problem in problems)
     if not used.busy or not short:
         return problems
-    found = f"{used.waited_s or 0.0:.0f} of {elapsed_s:.0f} s spent waiting for a busy processor"
-    expected = "a free processor"
-    busy = Problem("machine_busy", "run", "this machine", found, expected, AGAIN, severity="warning", fault="organiser")
-    charged = [
-        replace(problem, fault="organiser", fix=AGAIN) if problem.code in SHORT_OF_TIME else problem
+    busy = CAUSES["busy"].as_problem("run", "this machine", waited_s=used.waited_s or 0.0, elapsed_s=elapsed_s)
+    excused = [
+        replace(problem, excused=True, fix=busy.fix) if problem.code in SHORT_OF_TIME else problem
         for problem in problems
     ]
-    return [busy, *charged]
+    return [replace(busy, severity="warning"), *excused]
 
 
 def waited_s(pid: int) -> float | None:
@@ -96,12 +140,34 @@ def waited_s(pid: int) -> float | None:
 
 
 def used_s(pid: int) -> float:
-    """Return the processor time of all threads of a process, seconds; 0 if unknown."""
+    """Return the processor time of a process with all threads, and its ended children, seconds; 0 if unknown."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         # Start after the process name, which may contain spaces and brackets.
         facts = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return (int(facts[11]) + int(facts[12])) / os.sysconf("SC_CLK_TCK")
+        return sum(map(int, facts[11:15])) / os.sysconf("SC_CLK_TCK")
     return 0.0
+
+
+def _family() -> list[int]:
+    """Return the ids of this process and all its living descendants, in the order of generations; raises OSError."""
+    Path("/proc/thread-self/children").read_text("ascii")  # raises an error where the kernel does not list children
+    family = [os.getpid()]
+    for pid in family:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            for path in Path(f"/proc/{pid}/task").glob("*/children"):
+                family += map(int, path.read_text("ascii").split())
+    return family
+
+
+def _all_s() -> float:
+    """Return the processor time of all programs on the cores of this process, also what other machines took."""
+    names, ticks = {f"cpu{number}" for number in os.sched_getaffinity(0)}, 0
+    for line in STATISTICS.read_text("ascii").splitlines():
+        name, *counts = line.split()
+        if name in names:
+            user, nice, system, _, _, interrupts, soft, stolen, *_ = map(int, counts)
+            ticks += user + nice + system + interrupts + soft + stolen
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def cores() -> int:

@@ -7,8 +7,7 @@ In a hidden phase messages use only these texts, so none may depend on a clip or
 from dataclasses import dataclass
 from typing import Literal
 
-from ingest.errors import Stage
-
+Stage = Literal["settings", "data", "load", "predict", "explain", "run"]
 Kind = Literal["S", "C", "W", "O"]
 KINDS: dict[Kind, str] = {
     "S": "the submission cannot be judged",

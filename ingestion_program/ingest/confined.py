@@ -19,10 +19,13 @@ from threading import RLock, Thread
 from typing import Any
 
 from ingest import confine
-from ingest.capacity import used_s, waited_s
+from ingest.capacity import used_s
+from ingest.causes import CAUSES, of_ending
+from ingest.codes import Stage
 from ingest.confine import Refusals, Siblings
-from ingest.errors import IngestionError, Problem, Stage, disk_full
+from ingest.errors import IngestionError, Problem
 from ingest.limits import FILE_MB, LimitMonitor
+from ingest.requests import Confined, read_request
 from ingest.settings import Isolation
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
 from model_process.sandbox import ISOLATION_LEVELS, Isolated, SandboxPolicy, calls
@@ -74,8 +77,6 @@ class ConfinedProcess:
         self._deadline = time.monotonic()
         self.killed = False
         """Whether something outside ended it."""
-        self.waited_s = 0.0
-        """How long ended processes had waited for a processor, seconds."""
         self.refused: Counter[str] = Counter()
         """How often each system call was refused, by name."""
         self.held: Isolated | None = None
@@ -132,22 +133,16 @@ class ConfinedProcess:
         BadMessage or TimeoutError when it sends no such report.
         """
         message = self._receive()
-        body = message.body
-        if (
-            body.get("op") != "confined"
-            or body.get("level") not in ISOLATION_LEVELS
-            or type(body.get("landlock")) is not int
-        ):
+        report = read_request(message.body)
+        if not isinstance(report, Confined):
             raise BadMessage("no report about its sandbox")
-        self.held = Isolated(body["level"], body["landlock"])
+        self.held = Isolated(report.level, report.landlock)
         if message.descriptor is not None and self.pid is not None:
             rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
             self._refusals = Refusals(message.descriptor, rules, self.refused)
         require = self._confinement.isolation.require
-        if ISOLATION_LEVELS.index(body["level"]) < ISOLATION_LEVELS.index(require):
-            fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
-            found, expected = f"isolation level {self.held.level}", f"at least {require}"
-            problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix, fault="organiser")
+        if ISOLATION_LEVELS.index(report.level) < ISOLATION_LEVELS.index(require):
+            problem = CAUSES["isolation"].as_problem("run", "this machine", level=self.held.level, required=require)
             raise IngestionError([problem])
 
     def send(self, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
@@ -204,7 +199,6 @@ class ConfinedProcess:
             self._channel.close()
             self._channel = None
         if self._process is not None:
-            self.waited_s += waited_s(self._process.pid) or 0.0
             self.kill()
             self._siblings.end(self._process)
             self._process = None
@@ -230,26 +224,32 @@ class ConfinedProcess:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = process.wait(timeout=2)
         self.stop()
-        if watch is not None and watch.reason is not None:
-            return Problem("too_much", stage, where, *watch.reason)
-        if watch is not None and watch.disk_filled:
-            raise IngestionError([disk_full(tempfile.gettempdir())])
-        if isinstance(error, TimeoutError) or self._deaf:
-            return Problem(
-                "timeout", stage, where, f"no answer after {timeout_s:.0f} s", "an answer in time", "do less per call"
-            )
-        if isinstance(error, BadMessage):
-            fix = "return less; do not write to inherited file descriptors"
-            return Problem("bad_answer", stage, where, str(error), "a small answer", fix)
-        if status is None or status >= 0:
-            found = f"{self._confinement.name} ended by itself" + ("" if status is None else f" (exit {status})")
-            fix = "do not call exit; return an answer or raise an exception"
-        else:
-            names = {number.value: number.name for number in signal.Signals}
-            found = f"{self._confinement.name} was ended by {names.get(-status, f'signal {-status}')}"
-            fix = "look for a crash in native code or too much memory: try the clip at home"
-            self.killed = status == -signal.SIGKILL
-        return Problem("crashed", stage, where, found, "a process that keeps running", fix)
+        reason = None if watch is None else watch.reason
+        cause = of_ending(
+            TimeoutError() if self._deaf else error,
+            status,
+            over_limit=reason is not None,
+            disk_filled=watch is not None and watch.disk_filled,
+        )
+        self.killed = cause == "kill"
+        if CAUSES[cause].follows == "end of the run":
+            raise IngestionError([CAUSES[cause].as_problem("run", tempfile.gettempdir())])
+        found, expected, fix = reason or ("", "", "")
+        how = "" if status is None else f" (exit {status})"
+        if status is not None and status < 0:
+            how = {number.value: number.name for number in signal.Signals}.get(-status, f"signal {-status}")
+        return CAUSES[cause].as_problem(
+            stage,
+            where,
+            found=found,
+            expected=expected,
+            fix=fix,
+            limit_s=timeout_s,
+            error=error,
+            kind=type(error).__name__,
+            name=self._confinement.name,
+            how=how,
+        )
 
     def _policy(self, scratch: Path) -> SandboxPolicy:
         return SandboxPolicy(

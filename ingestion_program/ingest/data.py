@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from ingest.causes import CAUSES
 from ingest.errors import IngestionError, Problem
 from ingest.media.alteration import ClipSource
 from ingest.media.exchange import Box, Exchange, Part
@@ -84,7 +85,7 @@ def hash_file(path: Path) -> str:
 
 def problem(code: str, where: str, found: str, expected: str, fix: str) -> Problem:
     """Return a problem of the data, which only the organiser can correct."""
-    return Problem(code, stage="data", where=where, found=found, expected=expected, fix=fix, fault="organiser")
+    return Problem(code, stage="data", where=where, found=found, expected=expected, fix=fix)
 
 
 def _is_regular(path: Path) -> bool:
@@ -336,10 +337,8 @@ def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
     except OSError as error:
         found = f"a file that can no longer be opened ({error.strerror})"
     if found is not None:
-        fix = "run it again; if it happens again, check what the model does to files"
-        raise IngestionError(
-            [problem("clip_lost", f"clip {clip.clip_id}" if named else "a clip", found, "an unchanged file", fix)]
-        )
+        where = f"clip {clip.clip_id}" if named else "a clip"
+        raise IngestionError([CAUSES["changed clip"].as_problem("data", where, found=found)])
 
 
 def _read_transcripts(path: Path, problems: list[Problem]) -> dict[str, str]:

@@ -3,7 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-Stage = Literal["settings", "data", "load", "predict", "explain", "run"]
+from ingest.codes import CODES, Stage
+
 Severity = Literal["error", "warning"]
 Fault = Literal["participant", "organiser"]
 
@@ -22,7 +23,14 @@ class Problem:
     fix: str
     severity: Severity = "error"
     """After a warning, the value is still used."""
-    fault: Fault = "participant"
+    excused: bool = False
+    """Whether it is the organisers' fault whatever its code says, because others kept the machine busy."""
+
+    @property
+    def fault(self) -> Fault:
+        """Whose fault it is, which its code decides."""
+        ours = self.excused or (self.code in CODES and CODES[self.code].kind == "O")
+        return "organiser" if ours else "participant"
 
     def line(self) -> str:
         """Return the problem as one line for a log."""
@@ -31,22 +39,8 @@ class Problem:
 
     def record(self) -> dict[str, str]:
         """Return the problem as written to the output files, with unprintable characters escaped."""
-        return {key: visible(text) for key, text in asdict(self).items()}
-
-
-def disk_full(where: object) -> Problem:
-    """Return the problem that other programs have filled the disk."""
-    found, expected = "no room on the disk", "room for what a run writes"
-    fix = "make room on the worker, and run the submission again"
-    return Problem("disk_full", "run", str(where), found, expected, fix, fault="organiser")
-
-
-def output_closed(output: object, error: OSError) -> Problem:
-    """Return the problem that the output folder cannot be written; only the log can report it."""
-    found = f"{error.strerror}" + (f": {error.filename}" if error.filename else "")
-    expected = "a folder that can be emptied and written, with room on its disk"
-    fix = "repair the worker, and run the submission again"
-    return Problem("output_closed", "run", str(output), found, expected, fix, fault="organiser")
+        words = {key: text for key, text in asdict(self).items() if key != "excused"}
+        return {key: visible(text) for key, text in {**words, "fault": self.fault}.items()}
 
 
 def visible(text: str) -> str:

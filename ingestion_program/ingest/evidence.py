@@ -223,9 +223,9 @@ def _only_numbers(value: object) -> bool:
         for item in items:
             if isinstance(item, list | tuple):
                 count += len(item)
-            elif isinstance(item, np.ndarray) and item.dtype.kind in "biuf":
+            elif isinstance(item, np.ndarray) and item.dtype.kind in "iuf":
                 count += item.size
-            elif not isinstance(item, int | float | np.number):
+            elif isinstance(item, bool) or not isinstance(item, int | float):
                 return False
             if count > MAXIMUM_NUMBERS:
                 return False

@@ -10,16 +10,19 @@ from threading import RLock
 from typing import Any
 
 from ingest.answers import check_explanation, check_prediction
+from ingest.causes import CAUSES, is_shortage
+from ingest.codes import Stage
 from ingest.confine import Siblings
 from ingest.confined import ConfinedProcess, Confinement
-from ingest.errors import IngestionError, Problem, Stage
+from ingest.errors import IngestionError, Problem
 from ingest.media.alteration import ClipSource
 from ingest.media.buffers import FrameBuffer
 from ingest.media.frame_server import FrameServer
-from ingest.media.video import BadRequest, ClipFacts, encode_jpeg
+from ingest.media.video import ClipFacts, encode_jpeg
+from ingest.requests import Answered, Audio, BadRequest, Failed, Frames, Free, Raised, Ready, read_request
 from ingest.settings import Isolation, Limits, Task
 from model_process.packing import unpack
-from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message
+from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed
 
 
 class CallFailed(Exception):
@@ -112,12 +115,13 @@ class ModelProcess:
         try:
             self.process.check_sandbox()
             self.process.send({"op": "load", "submission": str(self._submission), "results": self._results})
-            answer = self.process.receive()
-            if answer.body.get("op") != "ready":
-                text = {key: answer.text(key, 600) for key in ("code", "where", "found", "expected", "fix")}
-                problem = Problem(text["code"], "load", text["where"], text["found"], text["expected"], text["fix"])
-                raise LoadFailed(problem)
-            self._notes = answer.body.get("notes")
+            match read_request(self.process.receive().body):
+                case Ready(notes=notes):
+                    self._notes = notes
+                case Failed() as told:
+                    raise LoadFailed(Problem(told.code, "load", told.where, told.found, told.expected, told.fix))
+                case _:
+                    raise BadMessage("a request before the submission is loaded")
         except (LoadFailed, IngestionError):
             self.stop()
             raise
@@ -181,37 +185,24 @@ class ModelProcess:
             self.process.send({**order, "number": self._calls, "drop": dropped})
             while True:
                 message = self.process.receive()
-                if message.body.get("op") not in {"answer", "raised"}:
-                    self._serve(message.body)
-                    continue
-                if message.body.get("number") != self._calls:
-                    # Sent twice, or unasked: nothing from this process can be trusted any more.
-                    raise BadMessage("an answer to another question")
-                if message.body["op"] == "raised":
-                    raise CallFailed(self._raised(message, stage))
-                return unpack(message.body.get("value"), message.blob)
+                match read_request(message.body):
+                    case Frames(stream=number, request=arguments):
+                        self.frames.open(number, arguments, self._send_frames)
+                    case Free(slots=slots, left=left):
+                        self.frames.free(slots, left)
+                    case Audio(rate=rate):
+                        self._send_sound(rate)
+                    case Answered(number=self._calls, value=value):
+                        return unpack(value, message.blob)
+                    case Raised(number=self._calls) as error:
+                        raise CallFailed(self._raised(error, stage))
+                    case _:
+                        # Sent twice, or unasked: nothing from this process can be trusted any more.
+                        raise BadMessage("an answer to another question")
         except CallFailed:
             raise
-        except (ChannelClosed, BadMessage, TimeoutError) as error:
-            raise CallFailed(self._end_badly(error, stage, timeout_s)) from None
         except Exception as error:
-            odd = BadMessage(f"an unreadable answer ({type(error).__name__})")
-            raise CallFailed(self._end_badly(odd, stage, timeout_s)) from error
-
-    def _serve(self, body: dict[str, Any]) -> None:
-        try:
-            match body["op"]:
-                case "frames":
-                    self.frames.open(int(body["stream"]), body["request"], self._send_frames)
-                case "free":
-                    slots = [(int(number), int(slot)) for number, slot in body["slots"]]
-                    self.frames.free(slots, [int(number) for number in body["left"]])
-                case "audio":
-                    self._send_sound(body["rate"])
-                case other:
-                    raise BadMessage(f"the unknown request {other!r:.40}")
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadMessage("a malformed request") from error
+            raise CallFailed(self._end_badly(error, stage, timeout_s)) from error
 
     def _send_sound(self, rate: object) -> None:
         try:
@@ -246,9 +237,8 @@ class ModelProcess:
     def _end_badly(self, error: Exception, stage: Stage, timeout_s: float) -> Problem:
         return self.process.end_badly(error, stage, "model.py" if stage == "load" else stage, timeout_s)
 
-    def _raised(self, message: Message, stage: Stage) -> Problem:
-        where, found = message.text("where", 200), message.text("found", 600)
-        return Problem("model_raised", stage, where, found, "an answer for every clip", "correct that line")
+    def _raised(self, error: Raised, stage: Stage) -> Problem:
+        return Problem("model_raised", stage, error.where, error.found, "an answer for every clip", "correct that line")
 
 
 @dataclass(frozen=True)
@@ -317,7 +307,5 @@ def _no_end_of_the_run(stage: Stage, model: ModelProcess, problems: list[Problem
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
         model.stop()  # its next answers cannot be trusted
         # Only the type: the text of an exception may quote the answer.
-        found = f"{type(error).__name__} while checking this answer"
-        fix = "tell the organisers: it is not your fault"
-        expected = "an answer that can be checked"
-        problems.append(Problem("check_failed", stage, stage, found, expected, fix, fault="organiser"))
+        cause = CAUSES["shortage" if is_shortage(error) else "check"]
+        problems.append(cause.as_problem(stage, stage, kind=type(error).__name__))

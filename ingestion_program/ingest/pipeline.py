@@ -8,11 +8,12 @@ from typing import IO
 
 from ingest import DEFAULTS, VERSION
 from ingest.capacity import Meter, blame, has_gpu, workers_for
+from ingest.causes import CAUSES
 from ingest.clock import Clock
 from ingest.confine import Siblings, end_descendants, harden_process
 from ingest.data import Footage, read_footage
 from ingest.draws import Draws
-from ingest.errors import IngestionError, Problem, disk_full
+from ingest.errors import IngestionError, Problem
 from ingest.limits import RunDeadline
 from ingest.log import Log
 from ingest.model import ModelProcess
@@ -75,7 +76,7 @@ class _Run:
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
         elapsed_s = self.clock.elapsed_s()
-        used = self.meter.read(elapsed_s, self.stats.waited_s)
+        used = self.meter.read(elapsed_s)
         timeouts = any(code == "timeout" for code, _ in self.stats.clip_problems)
         self.stats.problems = blame(self.stats.problems, used, elapsed_s, timeouts=timeouts)
         self.stats.summarise(self.log)
@@ -93,9 +94,7 @@ class _Run:
     def flush_partial_run(self) -> bool:
         """End the run for a main thread that hangs; return whether every clip had been run."""
         end_descendants()
-        found = f"no end after {self.clock.elapsed_s():.0f} s"
-        fix = "run it again; if it happens again, look at the last clip in the log"
-        problem = Problem("watchdog", "run", "ingestion", found, "an end inside the budget", fix, fault="organiser")
+        problem = CAUSES["watchdog"].as_problem("run", "ingestion", elapsed_s=self.clock.elapsed_s())
         whole = False
         if self.results is None:
             self.stats.end("organiser_error", [problem])
@@ -196,9 +195,7 @@ def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> 
     """Return the workers that run the submission's model: one, or as many as there is room for."""
     workers = min(workers_for(task.limits.workers, task.limits.memory_mb), max(1, len(this.footage.clips)))
     if task.environment == "gpu" and not has_gpu():
-        found, fix = "no GPU", "use a queue whose workers have one; at home, a model that needs one fails"
-        gpu = Problem("gpu_missing", "run", "this machine", found, "a GPU", fix, severity="warning", fault="organiser")
-        this.stats.warn([gpu], this.log)
+        this.stats.warn([replace(CAUSES["gpu"].as_problem("run", "this machine"), severity="warning")], this.log)
     siblings = Siblings(workers)
     pool = [
         ModelWorker(
@@ -214,7 +211,7 @@ def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> 
 
 def _unexpected(error: Exception, output: Path, *, hidden: bool) -> Problem:
     if isinstance(error, OSError) and error.errno in NO_ROOM:
-        return disk_full(output)
+        return CAUSES["disk"].as_problem("run", str(output))
     # The text of an exception may quote what a model sent.
     found = type(error).__name__
     if hidden:
@@ -222,5 +219,4 @@ def _unexpected(error: Exception, output: Path, *, hidden: bool) -> Problem:
     else:
         traceback.print_exc()
         found = f"{found}: {' '.join(str(error).split())}"[:300]
-    fix = "run it again; if it happens again, report it with the log"
-    return Problem("unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser")
+    return CAUSES["program"].as_problem("run", "ingestion", found=found)

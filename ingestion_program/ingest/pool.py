@@ -13,11 +13,12 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from ingest.capacity import cores
-from ingest.errors import Problem
+from ingest.causes import CAUSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ingest.errors import Problem
     from ingest.media.alteration import ClipSource
     from ingest.settings import Limits
     from ingest.workers import Answer, ClipTask, Loaded, ModelWorker, PassLimits
@@ -112,11 +113,6 @@ class WorkerPool:
             return self._workers[0].model.process.refused
         return sum((worker.model.process.refused for worker in self._workers), Counter[str]())
 
-    @property
-    def waited_s(self) -> float:
-        """The longest time that the ended processes of any worker had waited for a processor, seconds."""
-        return max(worker.model.process.waited_s for worker in self._workers)
-
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
         """Load the model; see `ModelWorker.start`. Its first call decides how many others may run beside it."""
         self._starts = [self._call(0, self._workers[0].start, clips)]
@@ -165,13 +161,10 @@ class WorkerPool:
                 answers: list[Answer] = []
                 for index in range(len(taken.task.queries)):
                     if self._crashed and self.restarts >= self._limits.restarts:
-                        model = self._workers[0].model
-                        found, fix = (
-                            f"a {model.name} that died or hung too often",
-                            "look at the first failure in the log",
+                        model, where = self._workers[0].model, "the remaining clips"
+                        self.stopped_by = CAUSES["restarts"].as_problem(
+                            "run", where, name=model.name, survivor=model.survivor
                         )
-                        where, expected = "the remaining clips", model.survivor
-                        self.stopped_by = Problem("restarts_used_up", "run", where, found, expected, fix)
                         return
                     self.restarts += self._crashed
                     self._crashed = False

@@ -81,7 +81,7 @@ def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
 
 def _problem(found: str, expected: str) -> Problem:
     fix = "build the bundle again with `bundle build` and upload both programs"
-    return Problem("seal_key_broken", "settings", KEY_FILE, found, expected, fix, fault="organiser")
+    return Problem("seal_key_broken", "settings", KEY_FILE, found, expected, fix)
 
 
 FORMAT_VERSION = 2

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ingest.codes import CODES
+from ingest.codes import CODES, Stage
 from ingest.data import problem, read_rows
-from ingest.errors import IngestionError, Problem, Severity, Stage
+from ingest.errors import IngestionError, Problem, Severity
 from ingest.media.alteration import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.model import CallFailed, ModelProcess
+from ingest.requests import LONGEST, Raised
 from ingest.settings import Task
-from model_process.protocol import Message
 
 COLUMNS = ["clip_id", "name"]
 
@@ -72,7 +72,6 @@ def find_results(names: Iterable[str]) -> list[ResultFiles]:
 
 MEMORY_MB = 1024
 """Private memory of the process: 2,000 clips with pictures of 200 x 355 take half of it."""
-LONGEST = 600
 REMARKS = ("target_renamed", "results_unknown", "numbers_as_text", "results_unexplained", "picture_order")
 """Codes of warnings that the process may give about the files as a whole."""
 
@@ -112,8 +111,8 @@ class ResultsReader(ModelProcess):
     def _view(self, clip: ClipSource, facts: ClipFacts) -> dict[str, Any]:
         return {"clip_id": clip.clip_id}
 
-    def _raised(self, message: Message, stage: Stage) -> Problem:
-        return _problem("result_unreadable", stage, stage, message.body.get("found"))
+    def _raised(self, error: Raised, stage: Stage) -> Problem:
+        return _problem("result_unreadable", stage, stage, error.found)
 
     def _end_badly(self, error: Exception, stage: Stage, timeout_s: float) -> Problem:
         found = super()._end_badly(error, stage, timeout_s).found

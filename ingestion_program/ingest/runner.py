@@ -7,6 +7,7 @@ import sys
 import traceback
 from dataclasses import replace
 
+from ingest.causes import CAUSES
 from ingest.clock import Clock, minutes
 from ingest.data import Footage
 from ingest.draws import Draws
@@ -97,8 +98,7 @@ class Runner:
 
     def _leave(self, clips: list[ClipSource]) -> None:
         """Record the clips that were not reached."""
-        found, expected = "the time budget used up", "all clips inside the budget"
-        reason = Problem("time_budget", "run", "the remaining clips", found, expected, self._pool.faster)
+        reason = CAUSES["time"].as_problem("run", "the remaining clips", faster=self._pool.faster)
         status: ClipStatus = "not_reached"
         if self._pool.stopped_by is not None:
             reason, status = self._feedback.tell(self._pool.stopped_by), "failed"
@@ -152,14 +152,15 @@ class Runner:
         gone = not loaded
         for task, _, answer in self._pool.ask(tasks, limits) if loaded else ():
             left.pop(0)
-            self._results.add_repeat(task.clip_id, answer.prediction, answer.explanation)
             if not answer.unreadable:
+                self._results.add_repeat(task.clip_id, answer.prediction, answer.explanation)
                 determinism.add(self._answers[task.clip_id], answer.prediction)
             gone = answer.crashed
             if gone:
                 break
         for clip in left if gone or self._pool.stopped_by else ():
             self._results.add_repeat(clip.clip_id, None, None)
+            determinism.add(self._answers[clip.clip_id], None)
         if determinism.clips:
             self._tally.determinism = determinism
             self._tally.problems += map(self._feedback.tell, determinism.problems())
@@ -180,6 +181,6 @@ def _broken_off(error: Exception) -> list[Problem]:
         return [replace(problem, severity="warning") for problem in error.problems]
     sys.stderr.writelines(traceback.format_tb(error.__traceback__))
     # Only the type: the text of an exception may quote what a model sent.
-    found, fix = f"{type(error).__name__} in the second pass", "report it with the log"
-    expected = "no error in this program"
-    return [Problem("unexpected", "run", "altered copies", found, expected, fix, severity="warning", fault="organiser")]
+    found = f"{type(error).__name__} in the second pass"
+    problem = CAUSES["program"].as_problem("run", "altered copies", found=found)
+    return [replace(problem, fix="report it with the log", severity="warning")]

@@ -237,4 +237,4 @@ def _problem(path: Path, mistake: Mistake) -> Problem:
     code = f"settings_{mistake.kind}"
     where = f"{path.name}, key {mistake.key}" if mistake.key else path.name
     fix = f"correct {mistake.key} in {path.name}" if mistake.key else f"correct {path.name}"
-    return Problem(code, "settings", where, mistake.found, mistake.expected, fix, fault="organiser")
+    return Problem(code, "settings", where, mistake.found, mistake.expected, fix)

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 from ingest import DEFAULTS
+from ingest.causes import CAUSES
 from ingest.clock import Clock
-from ingest.errors import IngestionError, Problem, output_closed
+from ingest.errors import IngestionError, Problem
 from ingest.log import Log, say, speak_utf8
 from ingest.packages import PackagesMissing, provide
 from ingest.record import empty_folder, read_key, remove_key, run_record, write_manifest, write_run
@@ -32,7 +33,8 @@ def main(arguments: list[str], usage: str) -> int:
         empty_folder(output)
         return _run(input_data, output, program, submission, clock)
     except OSError as error:  # all other errors are recorded
-        say(f"[ingestion] {output_closed(output, error).line()}")
+        found = f"{error.strerror}" + (f": {error.filename}" if error.filename else "")
+        say(f"[ingestion] {CAUSES['output'].as_problem('run', str(output), found=found).line()}")
         return ORGANISER_ERROR
 
 
@@ -52,7 +54,7 @@ def _leave_record(output: Path, program: Path, clock: Clock, advice: str) -> int
     """Tell scoring, and with it the report, that the image lacks packages."""
     log, stats = Log(output / "log.txt"), RunStats()
     expected, fix = "the packages of requirements.lock", "organisers: follow log.txt"
-    problem = Problem("packages_missing", "run", "the image", "no such packages", expected, fix, fault="organiser")
+    problem = Problem("packages_missing", "run", "the image", "no such packages", expected, fix)
     stats.end("organiser_error", [problem])
     log.line(advice, summary=True)
     log.close()

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ingest.causes import CAUSES
 from ingest.codes import CODES
 from ingest.errors import Problem
 
@@ -188,8 +189,6 @@ class RunStats:
     """Codes of errors on clips that the participant can correct."""
     load_s: float = 0.0
     """Time to load the model, seconds."""
-    waited_s: float = 0.0
-    """How long the submission's process waited for a processor, seconds."""
     workers: int = 1
     """Largest number of model processes side by side."""
     refused: Counter[str] = field(default_factory=Counter)
@@ -217,7 +216,7 @@ class RunStats:
     def note(self, pool: WorkerPool, feedback: Feedback) -> None:
         """Record how its process ended; refused calls may explain a failure."""
         self.begin(pool)
-        self.waited_s, self.workers = pool.waited_s, pool.workers
+        self.workers = pool.workers
         if self.refused:
             common = self.refused.most_common(NAMED_CALLS)
             found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)
@@ -268,14 +267,8 @@ class RunStats:
             fix = f"{first.fix}; test at home with `kit.py run` of the starting kit"
             self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
         elif self.clips["failed"] and not self.clips["ok"] and not self.participant_codes:
-            found, fix = (
-                "errors of the ingestion program on every clip",
-                "run it again; if it happens again, report it with the log",
-            )
-            problem = Problem(
-                "unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser"
-            )
-            self.end("organiser_error", [problem])
+            found = "errors of the ingestion program on every clip"
+            self.end("organiser_error", [CAUSES["program"].as_problem("run", "ingestion", found=found)])
 
     def compare(self, answers: list[dict[str, float]]) -> None:
         """Warn if every clip got the same prediction: that is allowed, but seldom intended."""

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ingest.causes import CAUSES
 from ingest.data import check_unchanged
 from ingest.errors import Problem
 from ingest.media.video import UnreadableClip, is_readable
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ingest.clock import Clock
+    from ingest.codes import Stage
     from ingest.media.alteration import ClipSource
     from ingest.model import CheckedExplanation, ModelProcess
     from ingest.settings import Task
 
 TELLING_S = 0.2
 """A shorter call does not show how many cores a model keeps busy, seconds."""
-_SPOILED = ("what decoding needs: threads or memory", "room for the decoder", "start fewer threads, use less memory")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class ClipTask:
     clip_id: str
     queries: tuple[Query, ...]
     """At least one."""
+    undecoded: bool = False
+    """Whether what should be shown could not be made, because the clip could not be decoded."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,11 @@ class ModelWorker:
         """
         answers: list[Answer] = []
         self.stopped_by = None
+        if task.undecoded and self._clock.left_s() >= self._longest_s:
+            alive = self.model.process.alive
+            answer = self._undecoded(task.queries[0].shown, [], {})
+            crashed = alive and not self._excused
+            return [replace(answer, crashed=crashed), *[answer] * (len(task.queries) - 1)]
         for query in task.queries:
             began_s, process = time.monotonic(), self.model.process
             if self._clock.left_s() < self._longest_s + (0.0 if process.alive else limits.spare_s):
@@ -201,37 +209,35 @@ class ModelWorker:
         try:
             facts = model.frames.begin(shown)
         except UnreadableClip as error:
-            return self._undecoded(shown, [_unreadable(shown, str(error))], seconds, limits)
-        started = time.monotonic()
-        prediction = ask_prediction(model, shown, facts, task, self._timeout_s(limits.call_s), problems)
-        seconds["predict"] = time.monotonic() - started
+            return self._undecoded(shown, [CAUSES["clip"].as_problem("data", shown.clip_id, found=error)], seconds)
+        call: Stage = "predict"
+        limit_s, started = self._timeout_s(limits.call_s), time.monotonic()
+        prediction = ask_prediction(model, shown, facts, task, limit_s, problems)
         if query.explains and prediction is not None:
-            started = time.monotonic()
-            explanation = ask_explanation(model, facts, task, self._timeout_s(limits.call_s), prediction, problems)
-            seconds["explain"] = time.monotonic() - started
+            seconds[call], call = time.monotonic() - started, "explain"
+            limit_s, started = self._timeout_s(limits.call_s), time.monotonic()
+            explanation = ask_explanation(model, facts, task, limit_s, prediction, problems)
+        # Readings that a call leaves open belong to it, and take time to close.
         end = model.frames.end()
+        seconds[call] = time.monotonic() - started
         model.forget(end.gone)
-        problems += [_unreadable(shown, fault) for fault in end.faults if limits.counts]
+        if seconds[call] > limit_s and (explanation or call == "predict") and prediction is not None:
+            problems.append(CAUSES["open readings"].as_problem(call, call, limit_s=limit_s))
+            prediction, explanation = (None if call == "predict" else prediction), None
+        if limits.counts:
+            problems += [CAUSES["clip"].as_problem("data", shown.clip_id, found=fault) for fault in end.faults]
         if end.unreadable:
-            return self._undecoded(shown, problems, seconds, limits)
+            return self._undecoded(shown, problems, seconds)
         return Answer(prediction, explanation, tuple(problems), seconds)
 
-    def _undecoded(
-        self, shown: ClipSource, problems: list[Problem], seconds: dict[str, float], limits: PassLimits
-    ) -> Answer:
+    def _undecoded(self, shown: ClipSource, problems: list[Problem], seconds: dict[str, float]) -> Answer:
         """Leave out a clip that cannot be decoded; if it can be once the model has ended, the model has failed."""
-        check_unchanged(shown, named=not self._hidden)
-        if not limits.counts:
-            return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
         self.model.stop()  # frees the resources it took
-        if not is_readable(shown.path):
-            self._excused = True
+        check_unchanged(shown, named=not self._hidden)
+        files = (shown.path,) if shown.alteration is None else shown.alteration.files
+        cause = CAUSES["decoder" if all(map(is_readable, files)) else "clip"]
+        self._excused = cause.follows == "excused"
+        if self._excused:
             return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
         mine = [problem for problem in problems if problem.fault == "participant"]
-        spoiled = Problem("too_much", "predict", "predict", *_SPOILED)
-        return Answer(problems=(*mine, spoiled), seconds=seconds)
-
-
-def _unreadable(clip: ClipSource, fault: str) -> Problem:
-    fix = "replace the file; `bundle check` finds such clips before the upload"
-    return Problem("clip_unreadable", "data", clip.clip_id, fault, "a clip that decodes", fix, fault="organiser")
+        return Answer(problems=(*mine, cause.as_problem("predict", "predict")), seconds=seconds)

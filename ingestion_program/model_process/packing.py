@@ -98,13 +98,13 @@ def unpack(value: Any, blob: bytes) -> Any:  # noqa: ANN401 - the inverse of pac
 
 def _unpack_array(description: Any, blob: bytes) -> Array | None:  # noqa: ANN401 - comes from the other process
     try:
-        if not PLAIN_DTYPE.fullmatch(str(description["dtype"])):
+        text, (*shape,), offset = description["dtype"], description["shape"], description["offset"]
+        # Truth values and floats are no sizes.
+        if not PLAIN_DTYPE.fullmatch(text) or any(type(size) is not int or size < 0 for size in (*shape, offset)):
             return None
-        dtype = np.dtype(str(description["dtype"]))
-        shape = tuple(int(size) for size in description["shape"])
-        offset = int(description["offset"])
-        if len(shape) > MAXIMUM_DEPTH or min(shape, default=1) < 0 or offset < 0:
+        if len(shape) > MAXIMUM_DEPTH:
             return None
+        dtype = np.dtype(text)
         count = 1
         for size in shape:
             count *= size

@@ -47,14 +47,6 @@ class Message:
     descriptor: int | None
     """A file descriptor that came with it, owned by the receiver."""
 
-    def text(self, key: str, longest: int) -> str:
-        """Return the text of a key, cut to `longest` characters; empty if it is not a string.
-
-        Other values from an untrusted process are never converted: formatting a deeply nested list can crash.
-        """
-        value = self.body.get(key)
-        return value[:longest] if isinstance(value, str) else ""
-
 
 def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
     """Send one message, with a copy of `descriptor` when there is one.

@@ -199,7 +199,11 @@ def test_misbehaving_on_altered_clips(names: str, filmed: Path, honest: tuple[Pl
     assert honest[1].scores is not None
     assert scored.page.count("<script") == honest[1].page.count("<script")  # the page's own
     calls = outcome.lines("probes.jsonl")
-    failed = {call["clip_id"] for call in calls if call["kind"] == "original" and call["prediction"] is None}
+    failed = {
+        call["clip_id"]
+        for call in calls
+        if not call["again"] and call["kind"] == "original" and call["prediction"] is None
+    }
     assert scored.scores["failed_clips"] == len(failed)  # what cannot be tested has no prediction that counts
     if same and not any(trick.lost or trick.code for trick in tricks):
         for column in ("interview_accuracy", "skill", "coverage"):

@@ -20,11 +20,12 @@ from ingest.media.exchange import Box, Cells
 from ingest.media.frame_server import FrameServer
 from ingest.media.painter import Painter
 from ingest.media.sound import read_sound, replace_by_another_moment
-from ingest.media.video import FrameReader, FrameRequest, wanted_frames
+from ingest.media.video import FrameReader, wanted_frames
 from ingest.probes.copies import CopyFactory, drop_words
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.edits import PACES, ZOOMS
 from ingest.probes.plan import Call
+from ingest.requests import FrameRequest
 from ingest.settings import OPERATORS, JitterRange, Operator, ProbeSettings, Task, read_task
 from tests import there
 from tests.ingestion.clips import Format, read_number, write_clip

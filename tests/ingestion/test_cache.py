@@ -18,7 +18,8 @@ from ingest.media.cache import ClipCache
 from ingest.media.exchange import Exchange, Part
 from ingest.media.frame_stream import FrameStream, plan_stream
 from ingest.media.sound import Sound, read_sound
-from ingest.media.video import FrameReader, FrameRequest, Reader, UnreadableClip
+from ingest.media.video import FrameReader, Reader, UnreadableClip
+from ingest.requests import FrameRequest
 from tests import there
 from tests.ingestion.clips import Format, write_clip
 

@@ -94,6 +94,9 @@ GOOD_CLAIM = {"cue": "smile", "target": "interview", "contribution": 0.5}
     ("value", "where"),
     [
         ({"space": np.ones((9, 16))}, "space"),
+        ({"space": np.eye(9, 16) > 0}, "space"),
+        ({"time": [True, 0.5, 0.1, 0.2, 0.3]}, "time"),
+        ({"time": [[0, 1, 0.5], [1, True, 0.5]]}, "time"),
         ({"space": -np.eye(9, 16)}, "space"),
         ({"space": np.full((9, 16), np.nan)}, "space"),
         ({"space": np.zeros(9)}, "space"),

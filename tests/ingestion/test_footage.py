@@ -13,7 +13,8 @@ import pytest
 
 from ingest.media.frame_stream import plan_stream
 from ingest.media.sound import read_sound
-from ingest.media.video import FrameReader, FrameRequest, frame_shape, read_facts, wanted_frames
+from ingest.media.video import FrameReader, frame_shape, read_facts, wanted_frames
+from ingest.requests import FrameRequest
 from tests import ROOT, there
 
 pytestmark = pytest.mark.footage

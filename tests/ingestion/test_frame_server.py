@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ingest.media import frame_stream
 from ingest.media.alteration import ClipSource
 from ingest.media.buffers import KEPT_FREE, BufferPool, FrameBuffer
 from ingest.media.frame_server import (
@@ -21,7 +22,8 @@ from ingest.media.frame_server import (
     FrameServer,
 )
 from ingest.media.frame_stream import RING_BYTES
-from ingest.media.video import BadRequest
+from ingest.media.video import FrameReader
+from ingest.requests import BadRequest
 from tests.ingestion.clips import read_number
 
 LARGE = [1600, 1200]  # 5.8 MB a frame
@@ -220,6 +222,27 @@ def test_readings_that_are_begun_and_never_ended_are_refused(server: FrameServer
     # The next clip is served as if nothing had been.
     server.begin(clips[1])
     assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
+
+
+def test_readings_that_nobody_waits_for_any_more_are_not_begun(
+    server: FrameServer, clips: list[ClipSource], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else closing 60 open readings takes a second."""
+    begun, going = [], threading.Event()
+
+    class Opened(FrameReader):
+        def __init__(self, path: Path, *, threads: int) -> None:
+            begun.append(path)
+            going.wait(20)
+            super().__init__(path, threads=threads)
+
+    monkeypatch.setattr(frame_stream, "FrameReader", Opened)
+    server.begin(clips[0])
+    for number in range(60):
+        server.open(number, {"count": 1, "size": [8, 8 + number]}, lambda *_: None)
+    threading.Timer(0.2, going.set).start()
+    server.end()
+    assert 0 < len(begun) <= server._decoders._max_workers < 60
 
 
 def test_long_readings_leave_a_decoder_for_others(server: FrameServer, clips: list[ClipSource]) -> None:

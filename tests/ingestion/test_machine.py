@@ -17,8 +17,9 @@ import pytest
 import yaml
 
 from ingest import limits
+from ingest.codes import Stage
 from ingest.confined import ConfinedProcess, Confinement
-from ingest.errors import Problem, Stage
+from ingest.errors import Problem
 from ingest.model import LoadFailed, ModelProcess
 from ingest.record import append, open_private, publish
 from ingest.settings import Isolation, Limits

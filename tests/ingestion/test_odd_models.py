@@ -94,8 +94,8 @@ def test_a_large_answer_does_not_wait_for_frames_that_nobody_reads(tmp_path: Pat
     assert all(line["explain_s"] < 10 for line in outcome.lines("clips.jsonl"))
 
 
-def problem(code: str, where: str = "predict", fault: str = "participant") -> Problem:
-    return Problem(code, "predict", where, "x", "y", "z", fault=fault)  # type: ignore[arg-type]
+def problem(code: str) -> Problem:
+    return Problem(code, "predict", "predict", "x", "y", "z")
 
 
 def test_the_summary_is_kept_however_long_the_log_was(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_summary_is_kept_however_long_the_log_was(tmp_path: Path) -> None:
 
 def test_an_unreadable_clip_does_not_hide_that_every_other_failed(tmp_path: Path) -> None:
     log, stats = Log(tmp_path / "log.txt"), RunStats()
-    stats.add_clip("c0", "unreadable", [problem("clip_unreadable", "c0", "organiser")], log)
+    stats.add_clip("c0", "unreadable", [problem("clip_unreadable")], log)
     stats.add_clip("c1", "failed", [problem("model_raised")], log)
     stats.judge()
     assert stats.status == "invalid"

@@ -71,6 +71,15 @@ def test_tensors_are_taken() -> None:
     assert round_trip(Tensor()).tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"shape": [True]}, {"shape": [2.0]}, {"offset": False}, {"offset": "0"}, {"dtype": 1}], ids=repr
+)
+def test_descriptions_have_exact_types(wrong: dict[str, Any]) -> None:
+    description = {"dtype": "|u1", "shape": [2], "offset": 0}
+    assert unpack({ARRAY: description}, bytes(9)).tolist() == [0, 0]
+    assert unpack({ARRAY: description | wrong}, bytes(9)) == {OTHER: "a malformed array"}
+
+
 @given(
     st.fixed_dictionaries(
         {

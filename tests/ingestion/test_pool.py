@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Event, Thread
 from types import SimpleNamespace
@@ -68,7 +69,6 @@ class Model:
             alive=False,
             held=None,
             refused=Counter(["bind"]),
-            waited_s=number,
             output=b"%d" % number,
             used_s=lambda: self.used_s,
             kill=self.killed.set,
@@ -226,9 +226,8 @@ def expected(fates: list[list[str]], restarts: int) -> Iterator[tuple[object, ..
                 ended = "restarts_used_up"
                 break
             used += crashed
-            crashed = fate == "dies" or (fate == "spoiled" and counts)
-            unreadable = fate == "unreadable" or (fate == "spoiled" and not counts)
-            yield clip, place, fate in {"ok", "slow"}, unreadable, crashed
+            crashed = fate in {"dies", "spoiled"}
+            yield clip, place, fate in {"ok", "slow"}, fate == "unreadable", crashed
             if until_death and crashed:
                 break
         yield ended, used
@@ -236,6 +235,38 @@ def expected(fates: list[list[str]], restarts: int) -> Iterator[tuple[object, ..
             crashed = False  # the next pass begins with a fresh process
             if ended:
                 return
+
+
+@pytest.mark.parametrize("fate", ["spoiled", "unreadable"])
+def test_a_clip_of_which_no_copies_could_be_made_is_tested_without_the_model(fate: str) -> None:
+    """Whether a clip or a model is at fault is found out once, for all calls."""
+    several, journal = pool_of(1, restarts=2)
+    several.start([])
+    (task,) = tasks([[fate] * 3])
+    answers = [answer for _, _, answer in several.ask([replace(task, undecoded=True)], SECOND)]
+    assert [answer.unreadable for answer in answers] == [fate == "unreadable"] * 3
+    assert [answer.crashed for answer in answers] == [fate == "spoiled", False, False]
+    assert not any(answer.prediction for answer in answers)
+    assert journal == ["start 0", "stop 0"]
+
+
+@pytest.mark.parametrize("explains", [True, False])
+def test_what_a_call_leaves_to_be_closed_is_its_own_time(explains: bool) -> None:
+    def end() -> ClipEnd:
+        time.sleep(0.2)
+        return ClipEnd([], [], False)
+
+    clock, model = Clock(), Model([])
+    clock.budget_s, model.frames.end = 1000.0, end
+    worker = ModelWorker(model, TASK, clock, hidden=False)  # type: ignore[arg-type]
+    clip = ClipSource("1-0", Path("ok"), "ok")
+    for call_s, late in ((20.0, False), (0.1, True)):
+        (answer,) = worker.answer(ClipTask("1", (Query(clip, explains),)), PassLimits(True, call_s, 0.0), 1)
+        assert answer.seconds["explain" if explains else "predict"] >= 0.2
+        assert [told.code for told in answer.problems] == ["timeout"] * late
+        assert (answer.prediction is None) == (late and not explains)
+        assert (answer.explanation is None) == (late or not explains)
+        assert not answer.crashed
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -251,7 +282,6 @@ def test_every_model_is_asked_and_none_of_before_is_left() -> None:
     assert several.workers == 3
     assert several.output() == b"012"
     assert several.refused == {"bind": 3}
-    assert several.waited_s == 2
     # All are stopped before the first one starts again.
     assert [word.split()[0] for word in journal] == [word for word in ("start", "stop") * 2 for _ in range(3)]
 

@@ -1,13 +1,16 @@
 """A run that had to wait for others is told from one that was slow by itself."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from ingest.capacity import Meter, Processor, blame, is_busy, waited_s
+from ingest import capacity
+from ingest.capacity import Meter, Processor, Use, blame, waited_s
 from ingest.errors import Problem
 from tests.ingestion.conftest import follows, model_source, run_program
 
@@ -22,21 +25,65 @@ SHORT = [problem("answers_differ"), problem("probes_not_reached")]
 BUSY = Processor(model_s=20.0, ingestion_s=10.0, waited_s=60.0, busy=True)
 
 
+def use(at_s: float, all_s: float, own_s: float, *waited: float) -> Use:
+    return Use(at_s, all_s, own_s, dict(enumerate(waited, 1)))
+
+
+START = use(0, 1000, 10, 0, 0)
+
+
 @pytest.mark.parametrize(
-    ("used_s", "waiting_s", "elapsed_s", "cores", "busy"),
+    ("later", "cores", "expected"),
     [
-        (60, 40, 100, 2, True),  # others have nearly a core and a half
-        (60, 24, 100, 2, False),  # a machine that is busy now and then
-        (160, 60, 100, 2, False),  # its own threads wait for each other
-        (90, 60, 100, 1, False),
-        (5, 0, 100, 2, False),  # a model that sleeps
-        (5, 95, 100, 16, True),
+        (use(10, 1020, 16, 1, 4), 2, 5.0),  # others have nearly a core and a half
+        (use(10, 1019, 26, 1, 7), 2, 0.0),  # 24 threads of its own wait for each other, and then all sleep
+        (use(10, 1020, 21, 1, 7), 2, 0.0),  # most of the work is its own
+        (use(10, 1005, 15, 0, 0), 2, 0.0),  # a model that sleeps
+        (use(10, 1160, 11, 0, 9), 16, 9.0),
+        (use(10, 1020, 16, 1, 4, 6), 2, 7.0),  # two models side by side wait at the same time
     ],
 )
-def test_who_waits_for_others_is_told(
-    used_s: float, waiting_s: float, elapsed_s: float, cores: int, *, busy: bool
-) -> None:
-    assert is_busy(used_s, waiting_s, elapsed_s, cores) is busy
+def test_waiting_counts_while_others_use_the_cores(later: Use, cores: int, expected: float) -> None:
+    assert START.waited_for_others(later, cores) == expected
+
+
+def test_waiting_is_judged_period_by_period(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others that worked at another time have not delayed a run."""
+    readings = [START, use(10, 1020, 10, 0, 0), use(20, 1040, 30, 0, 6), use(30, 1060, 30, 0, 6)]
+    monkeypatch.setattr(Use, "now", lambda: readings.pop(0))
+    monkeypatch.setattr(capacity, "cores", lambda: 2)
+    monkeypatch.setattr(capacity, "PERIOD_S", 1000)
+    meter = Meter()
+    used = [meter.read(at_s) for at_s in (10, 20, 30)]
+    assert [one.waited_s for one in used] == [0.0] * 3
+    assert not any(one.busy for one in used)
+    readings += [use(40, 1080, 31, 1, 16)]
+    assert meter.read(40).waited_s == 11.0
+    readings += [use(41, 1081, 32, 1, 16)]
+    assert meter.read(41).busy
+
+
+@pytest.mark.skipif(Use.now() is None, reason="this system does not tell who uses the cores")
+def test_what_descendants_use_is_the_runs_own() -> None:
+    """Processes of processes, too, with all their threads, as long as they live and when they have ended."""
+    work = "import threading, time; end = time.monotonic() + 1\ndef spin():\n while time.monotonic() < end: pass\n"
+    work += (
+        "each = [threading.Thread(target=spin) for _ in range(8)]; [t.start() for t in each]; [t.join() for t in each]"
+    )
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {work!r}]); sys.stdin.read()"
+    before = Use.now()
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE) as child:
+        time.sleep(0.8)
+        meanwhile = Use.now()
+    after = Use.now()
+    assert before is not None
+    assert meanwhile is not None
+    assert after is not None
+    assert child.pid in meanwhile.waited_s
+    assert len(meanwhile.waited_s) == len(before.waited_s) + 2
+    assert before.own_s < meanwhile.own_s - 0.1
+    assert meanwhile.own_s < after.own_s
+    assert after.own_s - before.own_s <= after.all_s - before.all_s + 0.5
 
 
 def test_a_lack_of_time_on_a_busy_machine_is_the_machines() -> None:
@@ -60,11 +107,10 @@ def test_a_quiet_machine_is_blamed_for_nothing() -> None:
 def test_work_is_counted_and_sleep_is_not() -> None:
     meter = Meter()
     time.sleep(0.05)
-    asleep = meter.read(0.05, 0.0)
+    asleep = meter.read(0.05)
     sum(range(3_000_000))
-    assert meter.read(0.2, 0.0).ingestion_s > asleep.ingestion_s + 0.02
+    assert meter.read(0.2).ingestion_s > asleep.ingestion_s + 0.02
     assert asleep.ingestion_s < 0.04
-    assert meter.read(1.0, 0.75).busy is (waited_s(os.getpid()) is not None)
 
 
 @pytest.mark.skipif(waited_s(os.getpid()) is None, reason="this system does not tell who stands in line")

@@ -151,31 +151,59 @@ def test_clips_that_a_dead_model_was_not_asked_again_are_lines_of_nulls(
     assert outcome.json("run.json")["status"] == "complete"
 
 
-# A model can leave no trace by which its next process would know, so the program makes the second start fail.
-LOADS_ONCE = """\
+# A model can leave no trace by which its next process would know, so the program makes the second start go wrong.
+PATCHED = """\
 import sys
 from pathlib import Path
 sys.path.insert(0, {program!r})
 from ingest.clock import Clock
 from ingest.pipeline import run
+from ingest.media import frame_stream
+from ingest.media.video import FrameReader
 from ingest.pool import WorkerPool
 
-WorkerPool.start_afresh = lambda self, alone=False: False
+start_afresh = WorkerPool.start_afresh
+{patch}
 folders = {{name: Path(path) for name, path in {folders!r}.items()}}
 sys.exit(run(**folders, packages=None, clock=Clock()))
 """
 
 
-def test_a_model_that_cannot_be_loaded_again_has_said_nothing(ingest: Ingest, asking: Path, tmp_path: Path) -> None:
+def run_patched(folder: Path, input_data: Path, source: str, patch: str) -> Outcome:
     for name in ("submission", "program", "output"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "submission" / "model.py").write_text(EXPLAINED.format(predict="pass", explain="pass"))
-    folders = {"input_data": asking, **{name: tmp_path / name for name in ("output", "program", "submission")}}
-    script = LOADS_ONCE.format(program=str(PROGRAM), folders={name: str(path) for name, path in folders.items()})
-    code, printed = run_script(tmp_path, script)
-    outcome = Outcome(code, tmp_path / "output", printed)
+        (folder / name).mkdir()
+    (folder / "submission" / "model.py").write_text(source)
+    folders = {"input_data": input_data, **{name: folder / name for name in ("output", "program", "submission")}}
+    named = {name: str(path) for name, path in folders.items()}
+    code, printed = run_script(folder, PATCHED.format(program=str(PROGRAM), folders=named, patch=patch))
+    return Outcome(code, folder / "output", printed)
+
+
+NOTHING_REPEATS = {"clips": 3, "identical": 0, "largest_difference": None}
+SPOILT = """
+class Spoilt(FrameReader):
+    def decode(self, index):
+        raise RuntimeError
+
+def start_spoilt(self, **how):
+    frame_stream.FrameReader = Spoilt
+    return start_afresh(self, **how)
+
+WorkerPool.start_afresh = start_spoilt
+"""
+
+
+@pytest.mark.parametrize(
+    "patch", ["WorkerPool.start_afresh = lambda *_, **__: False", SPOILT], ids=["cannot be loaded", "spoils decoding"]
+)
+def test_a_model_that_fails_before_it_answers_again_has_given_other_answers(
+    asking: Path, tmp_path: Path, patch: str
+) -> None:
+    """Without the model, the clips can be decoded, so it is not their fault."""
+    outcome = run_patched(tmp_path, asking, EXPLAINED.format(predict="next(clip.frames())", explain="pass"), patch)
     run = outcome.json("run.json")
-    assert (run["status"], run["determinism"]) == ("complete", None), printed
+    assert (run["status"], run["clips"]["ok"], run["determinism"]) == ("complete", 3, NOTHING_REPEATS), outcome.printed
+    assert "answers_differ" in outcome.run_codes()
     assert [(line["clip_id"], line["prediction"], line["explanation"]) for line in repeats_of(outcome)] == [
         (clip_id, None, None) for clip_id in ORDER
     ]
@@ -218,7 +246,7 @@ def test_a_model_that_dies_when_asked_again_keeps_its_results(ingest: Ingest, as
     run = outcome.json("run.json")
     assert run["clips"]["ok"] == 3, outcome.printed
     assert (run["status"], run["restarts"]) == ("complete", 0)
-    assert run["determinism"] == {"clips": 1, "identical": 0, "largest_difference": None}
+    assert run["determinism"] == NOTHING_REPEATS
 
 
 def test_nobody_is_asked_again_when_time_is_short(numbered_clip: Path, tmp_path: Path, ingest: Ingest) -> None:

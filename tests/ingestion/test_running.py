@@ -60,8 +60,8 @@ def test_a_constructor_that_hangs_after_a_crash_ends_the_run(
     assert "timeout" in outcome.run_codes()
 
 
-def failed(code: str, found: str = "x", fault: Any = "participant") -> Problem:  # noqa: ANN401
-    return Problem(code, "predict", "predict", found, "y", "z", fault=fault)
+def failed(code: str, found: str = "x") -> Problem:
+    return Problem(code, "predict", "predict", found, "y", "z")
 
 
 def summary(tmp_path: Path, *outcomes: tuple[Any, list[Problem]]) -> tuple[RunStats, list[str]]:
@@ -96,7 +96,7 @@ def test_half_is_not_more_than_half(tmp_path: Path) -> None:
 
 
 def test_our_own_errors_on_every_clip_are_no_result(tmp_path: Path) -> None:
-    ours = failed("check_failed", fault="organiser")
+    ours = failed("check_failed")
     stats, lines = summary(tmp_path, ("failed", [ours]), ("failed", [ours]))
     assert stats.status == "organiser_error"
     assert any("for the organisers" in line for line in lines)

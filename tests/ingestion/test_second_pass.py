@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from ingest.clock import Clock
 from ingest.data import read_footage
 from ingest.draws import Draws
 from ingest.errors import Problem
 from ingest.log import Log
 from ingest.media.frame_server import FrameServer
+from ingest.media.video import UnreadableClip
 from ingest.model import LoadFailed
 from ingest.pool import WorkerPool
+from ingest.probes.copies import CopyFactory
 from ingest.probes.run import ProbePass
 from ingest.record_writer import RecordWriter
 from ingest.settings import Task, read_task
@@ -363,6 +366,9 @@ class Dead:
     def __init__(self) -> None:
         self.frames = FrameServer()
 
+    def stop(self) -> None:
+        """Nothing runs."""
+
     def start(self, timeout_s: float) -> None:
         raise LoadFailed(Problem("load_failed", "load", "model.py", f"x after {timeout_s} s", "y", "z"))
 
@@ -396,6 +402,26 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
     second.run(pool(task), Late(), Log(tmp_path / "log.txt"))  # type: ignore[arg-type]
     assert stats.probes is not None
     assert stats.probes.asked == 0 < stats.probes.planned
+
+
+def test_clips_of_which_no_copies_can_be_made_are_asked_about_all_the_same(
+    filmed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that takes what decoding needs must not choose the clips on which it is tested."""
+
+    def fails(*_: object) -> None:
+        raise UnreadableClip("no memory")
+
+    monkeypatch.setattr(CopyFactory, "clips", fails)
+    task, stats = read_task(filmed / "task.yaml"), RunStats()
+    results = RecordWriter(tmp_path, task.targets)
+    second = ProbePass(task, read_footage(filmed, task), {"c000": (), "c001": ()}, Draws(None, 1), results, stats)
+    asked = list(second._tasks(second._plan))
+    assert [(each.clip_id, each.undecoded) for each in asked] == [(clip_id, True) for clip_id in second._plan]
+    second.run(pool(task), Clock(), Log(tmp_path / "log.txt"))
+    lines = [json.loads(line) for line in (tmp_path / "probes.jsonl").read_text().splitlines()]
+    assert len(lines) == stats.probes.planned  # type: ignore[union-attr]
+    assert not any(line["prediction"] or line["explanation"] for line in lines)
 
 
 @pytest.mark.parametrize(

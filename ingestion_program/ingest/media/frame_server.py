@@ -12,8 +12,9 @@ import cv2
 from ingest.media.alteration import ClipSource
 from ingest.media.buffers import BufferPool, FrameBuffer
 from ingest.media.frame_stream import FrameStream, StreamPlan, plan_stream
-from ingest.media.sound import RATES, Sound, read_sound
-from ingest.media.video import BadRequest, ClipFacts, FrameRequest, parse_request, read_facts
+from ingest.media.sound import Sound, read_sound
+from ingest.media.video import ClipFacts, read_facts
+from ingest.requests import BadRequest, FrameRequest, parse_request, parse_sound
 
 Send = Callable[[dict[str, Any], FrameBuffer | None], None]
 
@@ -80,10 +81,10 @@ class FrameServer:
         self._clip, self._facts = clip, facts
         return facts
 
-    def open(self, number: int, body: object, send: Send) -> None:
+    def open(self, number: int, arguments: dict[str, Any], send: Send) -> None:
         """Answer the model's request `number` with a header, then with slots as they are decoded."""
         try:
-            stream = self._find_or_start(parse_request(body))
+            stream = self._find_or_start(parse_request(arguments))
         except BadRequest as error:
             send({"stream": number, "error": str(error)}, None)
             return
@@ -125,13 +126,12 @@ class FrameServer:
             if stream is not None:
                 stream.leave()
 
-    def sound(self, rate: object) -> Sound | None:
-        """Return the current clip's sound at `rate` samples a second.
+    def sound(self, asked: object) -> Sound | None:
+        """Return the current clip's sound at the rate that is asked for, samples a second.
 
         Raises BadRequest when the rate is not a whole number that makes sense.
         """
-        if not isinstance(rate, int) or not RATES[0] <= rate <= RATES[1]:
-            raise BadRequest(f"audio: rate is {rate!r:.60}, expected a whole number from {RATES[0]} to {RATES[1]}")
+        rate = parse_sound(asked)
         if rate not in self._sounds:
             if len(self._sounds) == MOST_RATES:
                 raise BadRequest(

@@ -16,12 +16,12 @@ from ingest.media.painter import Painter
 from ingest.media.video import (
     ClipFacts,
     FrameReader,
-    FrameRequest,
     Reader,
     UnreadableClip,
     frame_shape,
     wanted_frames,
 )
+from ingest.requests import FrameRequest
 
 WHOLE_BYTES = 48 << 20
 """Requests up to this size are decoded whole; they can be served twice."""
@@ -192,6 +192,8 @@ class FrameStream:
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
+            if self.cancelled:  # before its turn came: opening a file takes long
+                return
             reader = self._kept(self._clip.path) or FrameReader(self._clip.path, threads=threads)
             painter = None
             try:

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from av.container import InputContainer
 
 Sound = npt.NDArray[np.float32]
-RATES = (4_000, 48_000)
 FADE_S = 0.01
 """How long one sound fades into another: a hard cut would be an audible click."""
 

@@ -5,31 +5,26 @@ because it fills a given array in place and skips unwanted frames without conver
 in clips with few key frames a seek costs more than decoding on.
 """
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import av
 import cv2
 import numpy as np
 import numpy.typing as npt
 
+from ingest.requests import MAXIMUM_FRAMES, FrameRequest
+
 if TYPE_CHECKING:
     from ingest.media.painter import Painter
 
 Frame = npt.NDArray[np.uint8]
-MAXIMUM_FRAMES = 100_000
-MAXIMUM_SIDE = 4096
 
 
 class UnreadableClip(Exception):
     """The file cannot be decoded; the message says what was tried."""
-
-
-class BadRequest(Exception):
-    """A model requested invalid frames; the message is shown to the participant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,24 +41,6 @@ class ClipFacts:
     """Pixels, after rotation."""
     times: npt.NDArray[np.float64]
     """Seconds at which each frame begins, ascending, the first is 0."""
-
-
-@dataclass(frozen=True)
-class FrameRequest:
-    """Which frames, and how large. Two equal requests give equal frames, so one decoding serves both."""
-
-    count: int | None = None
-    """This many frames, each in the middle of one of as many equal intervals."""
-    fps: float | None = None
-    """This many frames a second."""
-    start_s: float = 0.0
-    """Start of the interval."""
-    end_s: float | None = None
-    """End of the interval; None means the clip's end."""
-    time_s: float | None = None
-    """The one frame shown at this time; then only `size` is used besides."""
-    size: tuple[int, int] | None = None
-    """(width, height) to scale to."""
 
 
 def read_facts(path: Path) -> ClipFacts:
@@ -114,52 +91,6 @@ def open_capture(path: Path, *, threads: int) -> cv2.VideoCapture:
     if not capture.isOpened():
         raise UnreadableClip("OpenCV cannot open it")
     return capture
-
-
-def parse_request(body: Any) -> FrameRequest:  # noqa: ANN401 - comes from the model process
-    """Check a model's request.
-
-    Raises
-    ------
-    BadRequest
-        With a text for the participant.
-    """
-    if not isinstance(body, dict):
-        raise BadRequest("frames: the arguments are not valid")
-    numbers = {key: _number(body, key) for key in ("count", "fps", "start_s", "end_s", "time_s")}
-    count, rate = numbers["count"], numbers["fps"]
-    if count is not None and rate is not None:
-        raise BadRequest("frames: give count or fps, not both")
-    if count is not None and not (count == int(count) and 1 <= count <= MAXIMUM_FRAMES):
-        raise BadRequest(f"frames: count is {count:g}, expected a whole number from 1 to {MAXIMUM_FRAMES}")
-    if rate is not None and not 0 < rate <= 1000:
-        raise BadRequest(f"frames: fps is {rate:g}, expected more than 0, at most 1000")
-    size = body.get("size")
-    if size is not None:
-        if not (isinstance(size, list) and len(size) == 2 and all(isinstance(n, int) for n in size)):
-            raise BadRequest(f"frames: size is {size!r:.60}, expected (width, height) in whole pixels")
-        if not all(1 <= n <= MAXIMUM_SIDE for n in size):
-            raise BadRequest(f"frames: size is {size!r:.60}, expected 1 to {MAXIMUM_SIDE} pixels a side")
-    return FrameRequest(
-        count=None if count is None else int(count),
-        fps=rate,
-        start_s=numbers["start_s"] or 0.0,
-        end_s=numbers["end_s"],
-        time_s=numbers["time_s"],
-        size=None if size is None else (size[0], size[1]),
-    )
-
-
-def _number(body: dict[str, Any], key: str) -> float | None:
-    value = body.get(key)
-    if value is None:
-        return None
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise BadRequest(f"frames: {key} is {value!r:.60}, expected a number")
-        return float(value)
-    except OverflowError:
-        raise BadRequest(f"frames: {key} is a whole number of hundreds of digits, expected fewer") from None
 
 
 def wanted_frames(request: FrameRequest, facts: ClipFacts) -> npt.NDArray[np.int64]:

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ingest.codes import CODES
-from ingest.data import check_unchanged
 from ingest.errors import Problem
 from ingest.evidence import seconds_of
 from ingest.log import Progress
@@ -57,7 +56,6 @@ class ProbePass:
             raise ValueError("a task without probes has no second pass")
         self._limits = task.limits
         self._results = results
-        self._hidden = stats.hidden
         self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in claims}
         self._copies = CopyFactory(footage, task, draws)
         edits = {
@@ -93,7 +91,7 @@ class ProbePass:
                 if problem.severity == "error":
                     self._failures[problem.code] += 1
                     self._first_failures.setdefault(problem.code, problem)
-            for call in group_calls(self._plan[task.clip_id])[index]:
+            for call in group_calls(self._plan[task.clip_id])[index] if not answer.unreadable else ():
                 self._record(call, answer)
             self._count.duration_s = clock.elapsed_s() - started
             progress.tell(self._count.asked)
@@ -119,7 +117,8 @@ class ProbePass:
         for task, _, answer in pool.ask(self._tasks(plan), PassLimits(False, limit_s, self._limits.load_s)):
             (call,) = plan[task.clip_id]
             left.remove(call)
-            self._add_again(call, answer.prediction, again)
+            if not answer.unreadable:
+                self._add_again(call, answer.prediction, again)
         self._gone = pool.stopped_by if loaded else None
         if self._gone or not loaded:
             for call in left:
@@ -157,14 +156,13 @@ class ProbePass:
     def _tasks(self, plan: Mapping[str, list[Call]]) -> Iterator[ClipTask]:
         """Yield what the model is shown of each clip; calls that show the same are asked once."""
         for clip_id, calls in plan.items():
-            gathered = group_calls(calls)
+            gathered, clip, undecoded = group_calls(calls), self._clips[clip_id], False
             try:
-                shown = self._copies.clips(self._clips[clip_id], (same[0] for same in gathered))
+                shown = self._copies.clips(clip, (same[0] for same in gathered))
             except UnreadableClip:
-                check_unchanged(self._clips[clip_id], named=not self._hidden)
-                continue
+                shown, undecoded = [clip] * len(gathered), True
             explains = [any(call.kind == "twin" for call in same) for same in gathered]
-            yield ClipTask(clip_id, tuple(map(Query, shown, explains)))
+            yield ClipTask(clip_id, tuple(map(Query, shown, explains)), undecoded)
 
     def _record(self, call: Call, answer: Answer) -> None:
         twin = call.kind == "twin"

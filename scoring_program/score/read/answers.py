@@ -153,7 +153,7 @@ def original_of(calls: Iterable[ProbeCall]) -> tuple[float, ...] | None:
 
 
 def original_failed(calls: Iterable[ProbeCall]) -> bool:
-    """Whether a call for the jittered original, or its repeat, was made without a valid answer."""
+    """Whether one of these calls, repeats included, was for the jittered original and has no valid answer."""
     return any(call.kind == "original" and call.prediction is None for call in calls)
 
 

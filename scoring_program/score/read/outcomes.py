@@ -114,9 +114,11 @@ def join(results: Results, reference: Reference, settings: Settings, known: Know
     probes = tuple(
         results.probes.get(clip_id, ()) if ok else () for clip_id, ok in zip(reference.clip_ids, ran, strict=True)
     )
-    # A model that fails when it is tested has no prediction that could be explained.
+    # A model that fails when it is tested has no prediction that could be explained. If only the repeat fails, the
+    # prediction stands, and what was measured against it counts for nothing.
+    tests = [[call for call in calls if not call.again] for calls in probes]
     statuses = tuple(
-        "failed" if original_failed(calls) else status for status, calls in zip(statuses, probes, strict=True)
+        "failed" if original_failed(calls) else status for status, calls in zip(statuses, tests, strict=True)
     )
     good = [(clip_id, status == "ok") for clip_id, status in zip(reference.clip_ids, statuses, strict=True)]
     nothing = (float("nan"),) * len(settings.targets)
