@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from bundle_tools.codabench import trust
 from bundle_tools.codabench.competition import Competition, Phase, opened
 from bundle_tools.codabench.worker.engine import ENVIRONMENT, Docker
 from bundle_tools.codabench.worker.jobs import limit_of
@@ -180,6 +181,7 @@ def main(unfinished: Path) -> int:
     Thread(target=_end_with_parent, daemon=True).start()
     started, out = time.monotonic(), Path(evaluation.out)
     ENVIRONMENT["MODEL_WORKERS"] = str(evaluation.models)
+    trust.GIVEN["by option"] = True  # the driver has asked
     try:
         with opened(Path(evaluation.bundle)) as competition:
             phase = competition.phase(evaluation.phase)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace as changed
 from pathlib import Path
 
-from bundle_tools.cli.options import add_command, add_path, positive
+from bundle_tools.cli.options import add_command, add_path, add_trust, positive
 from bundle_tools.codabench.archive import UNREADABLE, extract, zip_folder
 from bundle_tools.codabench.competition import Competition as Bundle
 from bundle_tools.codabench.competition import find_root, load
@@ -21,6 +21,7 @@ from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server import replace as replacing
 from bundle_tools.codabench.server.client import SECOND_VARIABLE, Connection, log_in
 from bundle_tools.codabench.server.records import PARTS, Address, Competition, Phase
+from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
@@ -63,6 +64,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_path(rehearse, "--submission", "SUBMISSION", action="append", default=[],
              what="folder or zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
     add_path(rehearse, "--bundle", "ZIP", "what was uploaded (default: %(default)s)", default=DEFAULT_BUNDLE)
+    add_trust(rehearse)
     rehearse.add_argument("--phase", metavar="PHASE", action="append", help="default: all; may be repeated")
     rehearse.add_argument(
         "--engine", choices=("process", "docker"), default="process", help="at home; default: process"
@@ -175,6 +177,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         scratch = Path(folder)
         bundle = _unpacked(arguments.bundle, scratch / "bundle")
+        ensure_trusted(code_of([task for phase in bundle.phases for task in phase.tasks]))
         acts = _acts(bundle, competition, arguments, scratch)
         confirm(
             [f"Submits to {competition.title}, as {counted(len(acts), 'submission')} of your own:"]

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from bundle_tools.codabench.archive import UNREADABLE, zip_folder
 from bundle_tools.codabench.competition import Competition, Phase, Task
+from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker import RunFailed, engine, jobs
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import Job, Limit
@@ -33,13 +34,15 @@ def run_submission(
     A phase with several tasks gets a folder with these for each. `docker`: what runs the containers; None for
     processes. `limit`: time of each job. `given_data`: the worker's own data, for `/app/data`; None gives an empty
     folder.
-    Returns the name of each task, and the submission's verdict there. Raises BundleError when nothing can be run here.
+    Returns the name of each task, and the submission's verdict there. Raises BundleError when nothing can be run here,
+    or when the user does not trust the programs.
     """
     if not submission.is_dir() and not submission.is_file():
         raise BundleError(f"{submission}: expected the folder or the zip of a submission, found nothing there.")
     if given_data is not None and not given_data.is_dir():
         raise BundleError(f"--data {given_data}: expected a folder, found none.")
     refuse_what_is_elsewhere(phase)
+    ensure_trusted(code_of(phase.tasks))
     _make_empty(out, submission)
     notes = engine.prepare(docker)
     with tempfile.TemporaryDirectory(prefix=".work-", dir=out, ignore_cleanup_errors=True) as folder:
