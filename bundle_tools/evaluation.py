@@ -28,6 +28,7 @@ from bundle_tools.codabench.worker.engine import ENVIRONMENT, Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.errors import BundleError
+from bundle_tools.untrusted import read_json
 
 RESULT = "evaluation.json"
 """File of a result: its key, the lines that are printed, what was wrong, and how long it took."""
@@ -75,10 +76,10 @@ class Lost(Exception):
 def result_of(evaluation: Evaluation) -> dict[str, Any] | None:
     """Return the result that an evaluation has left; None if there is none of the same key."""
     try:
-        result: dict[str, Any] = json.loads((Path(evaluation.out) / RESULT).read_text("utf-8"))
-    except (OSError, ValueError):
+        result: dict[str, Any] = read_json(Path(evaluation.out) / RESULT)
+        return result if result["key"] == evaluation.key else None
+    except (BundleError, TypeError, KeyError):
         return None
-    return result if result.get("key") == evaluation.key else None
 
 
 def evaluate(evaluation: Evaluation) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.tables import write_table
+from bundle_tools.untrusted import read_json
 
 AT_ONCE = 4
 TABLE = "submissions.csv"
@@ -213,8 +214,8 @@ def _brings_a_command(archive: Path) -> bool:
 def _is_here(folder: Path, submission: Submission) -> bool:
     """Return whether a folder has the current state of a submission: scores may arrive after the first call."""
     try:
-        return bool(json.loads((folder / RECORD).read_text("utf-8")) == _record(submission))
-    except (OSError, ValueError):
+        return bool(read_json(folder / RECORD) == _record(submission))
+    except BundleError:
         return False
 
 
