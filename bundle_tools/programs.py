@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.archive import CHECKOUT, extract
 from bundle_tools.codabench.competition import Phase
-from bundle_tools.codabench.trust import CHECKOUT, ensure_trusted, is_own
+from bundle_tools.codabench.trust import ensure_trusted, is_own
 from bundle_tools.errors import BundleError
 
 PACKAGES = {"ingestion_program": "ingest", "scoring_program": "score"}

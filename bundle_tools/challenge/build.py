@@ -15,7 +15,7 @@ from bundle_tools.challenge.pages.write import VALUES, open_bundle, pages_of
 from bundle_tools.challenge.reading.program_settings import asked_code
 from bundle_tools.challenge.reading.tables import LABELS, read_settings, read_table
 from bundle_tools.challenge.rules.phases import ENOUGH, is_drawn
-from bundle_tools.codabench.archive import Entry, write_deterministic, zip_folders
+from bundle_tools.codabench.archive import Entry, leads_out, write_deterministic, zip_folders
 from bundle_tools.codabench.build import (
     EXPECTED_FINDINGS,
     key_entries,
@@ -61,6 +61,8 @@ LONGEST_PATH = 200
 def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
     """Yield name and content of every file but `competition.yaml`, whose text is given, before anything is zipped."""
     for name in dict.fromkeys((*TOP_LEVEL[1:], *_named(root, yaml.safe_load(text)))):
+        if leads_out(root / name, root):
+            raise BundleError(f"{name}: leads out of the bundle. Replace the link with what it names.")
         if name == PUBLIC:
             yield from _public(root, training)
         elif (root / name).exists():

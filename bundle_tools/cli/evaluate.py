@@ -18,7 +18,7 @@ import psutil
 from bundle_tools.cli.options import add_command, add_engine, add_path, add_trust, count, positive, workers
 from bundle_tools.codabench.competition import Competition, opened
 from bundle_tools.codabench.trust import code_of, ensure_trusted
-from bundle_tools.codabench.worker.run import MARKER
+from bundle_tools.codabench.worker.run import MARKER, refuse_what_is_elsewhere
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 from bundle_tools.evaluation import Evaluation, answers_of, evaluate, key_of
@@ -92,6 +92,7 @@ def _planned(
     competition: Competition, arguments: argparse.Namespace, out: Path, names: Sequence[str]
 ) -> list[Evaluation]:
     phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
+    refuse_what_is_elsewhere(competition.root, phase)
     ensure_trusted(code_of(phase.tasks))
     image = (arguments.image or competition.docker_image) if arguments.engine == "docker" else None
     bundle = arguments.bundle.absolute() if arguments.bundle else competition.root

@@ -7,8 +7,9 @@ import webbrowser
 from pathlib import Path
 
 from bundle_tools.cli.options import add_bundle, add_command, add_engine, add_path, add_trust, positive
+from bundle_tools.codabench.archive import CHECKOUT
 from bundle_tools.codabench.competition import Competition, find_root, opened
-from bundle_tools.codabench.trust import CHECKOUT, KIT, ensure_trusted, forget_compiled
+from bundle_tools.codabench.trust import KIT, ensure_trusted, forget_compiled
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission

@@ -1,7 +1,6 @@
 """`bundle server`: the life of a challenge on a Codabench server."""
 
 import argparse
-import json
 import os
 import tempfile
 import zipfile
@@ -9,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace as changed
 from pathlib import Path
 
+from bundle_tools.challenge.compare.runs import LARGEST_FACTS, LARGEST_OUTPUT, MOST_FILES
 from bundle_tools.cli.options import add_command, add_path, add_trust, positive
-from bundle_tools.codabench.archive import UNREADABLE, extract, zip_folder
+from bundle_tools.codabench.archive import extract, zip_folder
 from bundle_tools.codabench.competition import Competition as Bundle
-from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.competition import find_root, load, unpack_bundle
 from bundle_tools.codabench.keys import load as read_keys
 from bundle_tools.codabench.server import audit as auditing
 from bundle_tools.codabench.server import publish as publishing
@@ -27,6 +27,7 @@ from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import confirm, counted, progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.untrusted import read_json
 
 ENDING = """\
 COMPETITION is its address as the browser shows it, in quotes, with ?secret_key=... while it is not published. The token
@@ -334,7 +335,7 @@ def _unpacked(source: Path, scratch: Path) -> Bundle:
     if not source.exists():
         raise BundleError(f"--bundle {source}: expected what was uploaded, found nothing. `bundle build` makes it.")
     if source.is_file():
-        extract(source, scratch)
+        unpack_bundle(source, scratch)
         source = scratch
     return load(find_root(source))
 
@@ -390,9 +391,9 @@ def _record(connection: Connection, number: int) -> dict[str, object]:
         try:
             files = connection.call("GET", f"/api/submissions/{number}/get_details/")
             records.download(connection, str(files["prediction_result"]), packed)
-            with zipfile.ZipFile(packed) as opened:
-                return dict(json.loads(opened.read("run.json")))
-        except (BundleError, *UNREADABLE, KeyError, TypeError):
+            extract(packed, Path(folder, "unpacked"), LARGEST_OUTPUT, MOST_FILES)
+            return dict(read_json(Path(folder, "unpacked", "run.json"), LARGEST_FACTS))
+        except (BundleError, KeyError, TypeError, ValueError):
             return {}
 
 

@@ -12,22 +12,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.machinery import all_suffixes
+from itertools import islice
 from pathlib import Path
 
-from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.archive import CHECKOUT, extract
 from bundle_tools.codabench.competition import Task
 from bundle_tools.console import ask, counted
 from bundle_tools.errors import BundleError
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-"""Folder of this installation; its programs are trusted, also when they have been changed."""
 KIT = "starting_kit"
 GIVEN = {"by option": False}
 """Whether the user trusts all code that this command runs."""
 REMEMBERED = CHECKOUT / "private" / "trusted_programs"
 """Digests of code that was built here, or trusted on a terminal; one a line."""
-LARGEST = 4 << 30
-"""Bytes of code in a zip, unpacked."""
+LARGEST, MOST = 4 << 30, 10_000
+"""Bytes of a zip, unpacked, and files of a program."""
 HIDDEN = re.compile(r"(^|/)(\.|__pycache__/)|^seal\.key$")
 FIX = "Add --trust if you trust whoever wrote it."
 
@@ -43,7 +42,7 @@ def code_of(tasks: Sequence[Task]) -> list[Code]:
 
 
 def is_own(kind: str, path: Path) -> bool:
-    """Return whether code is this installation's own, file by file."""
+    """Return whether code is this installation's own, even if that was changed: the same folder, or the same files."""
     return not _differences(kind, path)
 
 
@@ -136,7 +135,11 @@ def _files(kind: str, path: Path) -> Mapping[str, str]:
                 extract(path, folder, LARGEST)
             except BundleError:
                 return {"a zip that cannot be read": ""}
-        files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+        files = {
+            file.relative_to(folder).as_posix(): file for file in islice(folder.rglob("*"), MOST) if file.is_file()
+        }
+        if len(files) == MOST:
+            return {"more files than any program has": ""}
         return {
             name: hashlib.sha256(file.read_bytes()).hexdigest()
             for name, file in sorted(files.items())

@@ -19,11 +19,11 @@ from typing import Any
 
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
-from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.archive import CHECKOUT, extract
 from bundle_tools.codabench.keys import Place
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.trust import CHECKOUT, Code, is_own, is_trusted
+from bundle_tools.codabench.trust import Code, is_own, is_trusted
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import PACKAGES, use_own_program
 
