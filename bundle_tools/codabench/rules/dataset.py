@@ -173,6 +173,6 @@ def _walk(folder: Path, root: Path | None) -> Iterator[str]:
         # Plain text, because a Path for each of many thousand files takes seconds.
         below = "" if parent == str(folder) else os.path.relpath(parent, folder) + "/"
         for name in files:
-            path = f"{parent}/{name}"
-            if os.path.isfile(path) and not (os.path.islink(path) and leads_out(Path(path), around)):  # noqa: PTH113, PTH114
+            file = f"{parent}/{name}"
+            if os.path.isfile(file) and not (os.path.islink(file) and leads_out(Path(file), around)):  # noqa: PTH113, PTH114
                 yield below + name
