@@ -232,7 +232,10 @@ def start_submission(job: Job, ingested: Path, data: dict[str, Path]) -> None:
         job.program = job.try_to_run("submission", command, {"/app/program": ingested, **data})
         job.notes.append("submission: its own command ran before ingestion, on the same output.")
     elif not _has_metadata(ingested):
-        copy_tree(ingested, job.output)
+        try:
+            copy_tree(ingested, job.output)
+        except RecursionError as error:
+            raise RunFailed("the submission has too many folders in one another to be copied.") from error
 
 
 def _has_metadata(ingested: Path) -> bool:
