@@ -136,7 +136,8 @@ class Job:
                 place(source, folder, self.work / "bundles" / f"{folder.name}.zip")
             except BundleError as error:
                 raise RunFailed(f"bad or empty zip file, after about three minutes of trying: {error}") from error
-            forget_compiled(folder)
+            if name == "program":
+                forget_compiled(folder)
         return folder
 
     def run(self, role: Role, command: str, mounts: dict[str, Path]) -> Outcome:
@@ -232,10 +233,7 @@ def start_submission(job: Job, ingested: Path, data: dict[str, Path]) -> None:
         job.program = job.try_to_run("submission", command, {"/app/program": ingested, **data})
         job.notes.append("submission: its own command ran before ingestion, on the same output.")
     elif not _has_metadata(ingested):
-        try:
-            copy_tree(ingested, job.output)
-        except RecursionError as error:
-            raise RunFailed("the submission has too many folders in one another to be copied.") from error
+        copy_tree(ingested, job.output)
 
 
 def _has_metadata(ingested: Path) -> bool:

@@ -105,6 +105,8 @@ def _run_task(
         return judge(competition, second, computed=computed)
     except RunFailed as error:
         return Verdict("Failed", str(error), {}, None, tuple(first.notes))
+    except RecursionError:
+        return Verdict("Failed", "too many folders in one another to be copied.", {}, None, tuple(first.notes))
     except PermissionError as error:
         # The worker is root and would continue; here, the program has locked this user out of a folder.
         raise BundleError(
