@@ -53,6 +53,7 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
 def commands(tiny: Path) -> dict[str, list[str]]:
     """One of each way to run code of the tiny bundle, or of its zip."""
     write_files(tiny, {**ASKABLE, "starting_kit/kit.py": "open('ran', 'w')"})
+    write_files(tiny.parent, {"finished/run.json": '{"task": "practice"}'})
     archive, half = tiny.parent / "tiny.zip", str(tiny / "solutions" / "half")
     zip_folder(tiny, archive)
     bundle, out = ["--bundle", str(tiny)], ["--out", str(tiny.parent / "out")]
@@ -63,10 +64,11 @@ def commands(tiny: Path) -> dict[str, list[str]]:
         "build": ["build", *bundle, "--out", str(tiny.parent / "built.zip"), "--no-key"],
         "pages": ["pages", *bundle],
         "submission": ["submission", "check", half, *bundle],
+        "report": ["report", str(tiny.parent / "finished"), *bundle],
     }
 
 
-@pytest.mark.parametrize("command", ["run", "run of a zip", "evaluate", "build", "pages", "submission"])
+@pytest.mark.parametrize("command", ["run", "run of a zip", "evaluate", "build", "pages", "submission", "report"])
 def test_without_a_terminal_nothing_is_run_and_the_way_out_is_told(
     command: str, commands: dict[str, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +117,7 @@ def test_on_a_terminal_one_is_asked_once_and_a_yes_is_remembered_until_the_code_
     asked = answering("y")
     assert main(commands["run"]) == 0
     assert len(asked) == 1
+    trust._agreed.cache_clear()
     assert main(commands["run of a zip"]) == 0  # the same programs
     assert len(asked) == 1
     write_files(tiny, {"ingestion_program/more.py": ""})
