@@ -26,7 +26,9 @@ GIVEN = {"by option": False}
 REMEMBERED = CHECKOUT / "private" / "trusted_programs"
 """Digests of code that was built here, or trusted on a terminal; one a line."""
 LARGEST, MOST = 4 << 30, 10_000
-"""Bytes of a zip, unpacked, and files of a program."""
+"""Bytes of a zip, unpacked; files and folders of a program."""
+IMPORTED = tuple(all_suffixes())
+"""How files end that Python imports."""
 HIDDEN = re.compile(r"(^|/)(\.|__pycache__/)|^seal\.key$")
 FIX = "Add --trust if you trust whoever wrote it."
 
@@ -135,15 +137,15 @@ def _files(kind: str, path: Path) -> Mapping[str, str]:
                 extract(path, folder, LARGEST)
             except BundleError:
                 return {"a zip that cannot be read": ""}
-        files = {
-            file.relative_to(folder).as_posix(): file for file in islice(folder.rglob("*"), MOST) if file.is_file()
-        }
-        if len(files) == MOST:
+        paths = [*islice(folder.rglob("*"), MOST)]
+        if len(paths) == MOST:
             return {"more files than any program has": ""}
+        files = {path.relative_to(folder).as_posix(): path for path in paths if path.is_symlink() or not path.is_dir()}
         return {
-            name: hashlib.sha256(file.read_bytes()).hexdigest()
-            for name, file in sorted(files.items())
+            name: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "no file"
+            for name, path in sorted(files.items())
             if not HIDDEN.search(name)
             and not name.startswith("wheels/")
-            and (kind != KIT or (name.endswith(tuple(all_suffixes())) and name != "template/model.py"))
+            and (kind != KIT or not path.is_file() or name.endswith(IMPORTED))
+            and (kind != KIT or name != "template/model.py")
         }

@@ -147,6 +147,23 @@ def test_a_copy_of_our_own_is_known_by_every_file(kind: str, tmp_path: Path) -> 
     assert trust.is_own(kind, ROOT / kind)
 
 
+@pytest.mark.parametrize("kind", ["ingestion_program", "scoring_program", "starting_kit"])
+def test_no_link_and_no_crowd_hides_code(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that is a link can be imported, too."""
+    copy = tmp_path / kind
+    shutil.copytree(ROOT / kind, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    assert trust.is_own(kind, copy)
+    write_files(tmp_path, {"elsewhere/__init__.py": ""})
+    (copy / "yaml").symlink_to(tmp_path / "elsewhere")
+    assert not trust.is_own(kind, copy)
+    (copy / "yaml").unlink()
+    monkeypatch.setattr(trust, "MOST", len([*copy.rglob("*")]) + 100)
+    assert trust.is_own(kind, copy)
+    for number in range(200):
+        (copy / f"empty{number}").mkdir()
+    assert not trust.is_own(kind, copy)
+
+
 def test_compiled_files_are_not_believed(commands: dict[str, list[str]], tiny: Path) -> None:
     """They do not count as a difference, since nothing reads them."""
     program = tiny / "ingestion_program"
