@@ -1,6 +1,5 @@
 """Clips, phases and submissions for benchmarks; made once and kept in `.cache/benchmarks`."""
 
-import csv
 import hashlib
 import json
 import math
@@ -16,6 +15,8 @@ import av
 import cv2
 import numpy as np
 import yaml
+
+from bundle_tools.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "benchmarks"
@@ -93,14 +94,13 @@ def make_phase(folder: Path, count: int, *, at_most: str = "full") -> Path:
     sources = make_clips()
     (folder / "clips").mkdir(parents=True)
     digests = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources}
-    with (folder / "clips.csv").open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["clip_id", "file", "sha256"])
-        for number in range(count):
-            source = sources[number % len(sources)]
-            name = f"clips/c{number:04d}.mp4"
-            os.link(source, folder / name)
-            table.writerow([f"c{number:04d}", name, digests[source]])
+    rows = []
+    for number in range(count):
+        source = sources[number % len(sources)]
+        name = f"clips/c{number:04d}.mp4"
+        os.link(source, folder / name)
+        rows.append((f"c{number:04d}", name, digests[source]))
+    write_table(folder / "clips.csv", ("clip_id", "file", "sha256"), rows)
     (folder / "transcripts.json").write_text("{}")
     settings = {
         "format_version": 1,

@@ -104,7 +104,17 @@ def confirm(plan: Sequence[str], *, yes: bool) -> None:
         say(line)
     if yes:
         return
-    if not sys.stdin.isatty():
+    answer = ask("Continue? [y/N] ")
+    if answer is None:
         raise BundleError("nothing was changed: no terminal to confirm on. Add --yes.")
-    if input("Continue? [y/N] ").strip().lower() not in {"y", "yes"}:
+    if not answer:
         raise BundleError("nothing was changed.")
+
+
+def ask(question: str) -> bool | None:
+    """Ask on the terminal for a yes, on standard error, since the output may go elsewhere; None without a terminal."""
+    if not sys.stdin.isatty():
+        return None
+    sys.stderr.write(visible(question))
+    sys.stderr.flush()
+    return input().strip().lower() in {"y", "yes"}

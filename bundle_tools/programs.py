@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.archive import CHECKOUT, extract
 from bundle_tools.codabench.competition import Phase
+from bundle_tools.codabench.trust import ensure_trusted, is_own
 from bundle_tools.errors import BundleError
 
 PACKAGES = {"ingestion_program": "ingest", "scoring_program": "score"}
@@ -16,11 +17,14 @@ def use_scoring_program(phase: Phase, scratch: Path) -> Path:
     """Make `score` importable, and return the reference data that belong to it.
 
     Returns the folder of the reference data. Raises BundleError when the phase has no scoring program of this project,
-    or no reference data.
+    or no reference data, or when the user does not trust the program.
     """
     program, reference = unpacked(phase.task.scoring_program, scratch), unpacked(phase.task.reference_data, scratch)
     if program is None or reference is None or not (program / "score" / "columns.py").is_file():
         raise BundleError(f"phase {phase.slug}: expected this project's scoring program and reference data.")
+    ensure_trusted([("scoring_program", program)])
+    if is_own("scoring_program", program):
+        program = CHECKOUT / "scoring_program"
     if str(program) not in sys.path:
         # The organiser's own program; no file of a submission is ever imported.
         sys.path.insert(0, str(program))
@@ -32,7 +36,7 @@ def use_own_program(kind: str) -> None:
 
     `kind`: "ingestion_program" for `ingest`, "scoring_program" for `score`.
     """
-    program = str(Path(__file__).resolve().parents[1] / kind)
+    program = str(CHECKOUT / kind)
     if PACKAGES[kind] not in sys.modules and program not in sys.path:
         sys.path.append(program)
 

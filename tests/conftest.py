@@ -16,6 +16,7 @@ import yaml
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
+from bundle_tools.codabench import trust
 from tests.remembered import Remembering
 
 _UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -75,6 +76,13 @@ def pytest_runtest_teardown() -> Generator[None, object, object]:
     if hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR):
         pytest.fail("the test leaves this process with a real-time priority")
     return result
+
+
+@pytest.fixture(autouse=True)
+def own_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trust the bundles of the tests, which are our own, and remember none of them."""
+    monkeypatch.setitem(trust.GIVEN, "by option", True)
+    monkeypatch.setattr(trust, "REMEMBERED", Path(os.devnull))
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Compute the landmarks of a phase with the phase's own scoring program."""
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from bundle_tools.codabench.competition import Phase
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import scoring_input, use_scoring_program
+from bundle_tools.untrusted import read_json
 from score.columns import Measured, columns, total_column
 from score.errors import ScoringError
 from score.evaluate import clip_scores, column_values
@@ -258,7 +258,7 @@ def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[st
 def _cross_validated(path: Path, known: _Truth) -> dict[str, Any]:
     """Score the predictions of public clips, each by a model that was trained without the person; needs no phase."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = read_json(path)
         labels, predicted = (
             _to_unit(np.array([clip[name] for clip in record["clips"]], np.float64), known.settings)
             for name in ("labels", "predicted")

@@ -11,10 +11,11 @@ import yaml
 
 from bundle_tools.atomic import replaced
 from bundle_tools.challenge.check import check
-from bundle_tools.challenge.pages.write import VALUES, pages_of
+from bundle_tools.challenge.pages.write import VALUES, open_bundle, pages_of
+from bundle_tools.challenge.reading.program_settings import asked_code
 from bundle_tools.challenge.reading.tables import LABELS, read_settings, read_table
 from bundle_tools.challenge.rules.phases import ENOUGH, is_drawn
-from bundle_tools.codabench.archive import Entry, write_deterministic, zip_folders
+from bundle_tools.codabench.archive import Entry, leads_out, write_deterministic, zip_folders
 from bundle_tools.codabench.build import (
     EXPECTED_FINDINGS,
     key_entries,
@@ -31,6 +32,7 @@ from bundle_tools.codabench.rules.archive import JUNK
 from bundle_tools.codabench.rules.dataset import Dataset, opened
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding
+from bundle_tools.codabench.trust import ensure_trusted, remember
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.console import Progress, progress_bar, say
 from bundle_tools.errors import BundleError
@@ -59,6 +61,8 @@ LONGEST_PATH = 200
 def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
     """Yield name and content of every file but `competition.yaml`, whose text is given, before anything is zipped."""
     for name in dict.fromkeys((*TOP_LEVEL[1:], *_named(root, yaml.safe_load(text)))):
+        if leads_out(root / name, root):
+            raise BundleError(f"{name}: leads out of the bundle. Replace the link with what it names.")
         if name == PUBLIC:
             yield from _public(root, training)
         elif (root / name).exists():
@@ -209,6 +213,8 @@ def build(root: Path, options: Options) -> list[Finding]:
     """
     _check_out(root, options.out)
     _refuse(root, check(root), "Nothing was built.")
+    programs = asked_code(open_bundle(root))
+    ensure_trusted(programs)
     with tempfile.TemporaryDirectory(prefix="bundle-build-") as folder:
         scratch = Path(folder)
         packed = list(_entries(root, options, scratch))
@@ -223,6 +229,7 @@ def build(root: Path, options: Options) -> list[Finding]:
         _print_sizes(packed, finished)
         with replaced(options.out) as unfinished:
             shutil.copyfile(finished, unfinished)
+    remember(programs)
     return findings
 
 

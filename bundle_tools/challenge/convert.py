@@ -13,6 +13,7 @@ import numpy as np
 
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import use_own_program
+from bundle_tools.tables import write_table
 
 use_own_program("ingestion_program")
 # The readers of the ingestion program run no code from a file.
@@ -128,10 +129,8 @@ def _write_predictions(path: Path, results: SubmittedResults, clips: list[str], 
         wrong.append(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Remove them from the files.")
     if wrong:
         raise BundleError("\n".join(wrong))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["clip_id", *map(names.target, targets)])
-        writer.writerows([row["clip_id"], *(row[target] for target in targets)] for row in rows)
+    lines = [(row["clip_id"], *(row[target] for target in targets)) for row in rows]
+    write_table(path, ("clip_id", *map(names.target, targets)), lines)
 
 
 def _shared(what: str, renamed: Mapping[str, str]) -> Iterator[str]:

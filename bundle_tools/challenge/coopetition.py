@@ -1,6 +1,5 @@
 """The coopetition: who builds on whose work, and how useful each work was to others."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -9,6 +8,7 @@ from typing import Any
 
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.errors import BundleError
+from bundle_tools.untrusted import read_json, read_text
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def read_works(
     Returns the works, in the order of the runs; and remarks about credits that match nothing and are left out.
     Raises BundleError if the credits form a circle, so that somebody credits a later work.
     """
-    facts = {run.name: json.loads((run.folder / "run.json").read_text("utf-8")) for run in runs}
+    facts = {run.name: read_json(run.folder / "run.json") for run in runs}
     hashes = {name: str(fact.get("submission_sha256") or "") for name, fact in facts.items()}
     team_of = {run.name: teams.get(run.name, run.name) for run in runs}
     remarks: list[str] = []
@@ -84,12 +84,8 @@ def read_teams(path: Path) -> dict[str, str]:
 
     Raises BundleError when the file cannot be read, or with every line that is wrong.
     """
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BundleError(f"--teams {path}: expected lines run,team in UTF-8; found {error}.") from None
     teams, wrong = {}, []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         cells = [cell.strip() for cell in line.split(",")]
         if number == 1 and cells == ["run", "team"]:
             continue

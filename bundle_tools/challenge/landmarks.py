@@ -18,6 +18,7 @@ from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.files import enter
 from bundle_tools.programs import use_scoring_program
+from bundle_tools.untrusted import read_text
 
 DECIMALS = 4
 
@@ -53,7 +54,7 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
 def _numbers(path: Path) -> dict[str, dict[str, float]]:
     """Read a table by clip, with at least one row."""
     try:
-        header, first, *rows = read_table(path.read_text("utf-8"))
+        header, first, *rows = read_table(read_text(path))
         cells = [dict(zip(header, row, strict=True)) for row in (first, *rows)]
         keys = [name for name in header if name not in ("clip_id", "source_id")]
         return {row["clip_id"]: {name: float(row[name]) for name in keys} for row in cells}

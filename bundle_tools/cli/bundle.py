@@ -13,8 +13,10 @@ from bundle_tools.challenge.check import check
 from bundle_tools.challenge.landmarks import compute_again
 from bundle_tools.challenge.pages.figures import figures
 from bundle_tools.challenge.pages.write import open_bundle, pages_of, write_pages
-from bundle_tools.cli.options import add_bundle, add_command, add_path, moment, workers
+from bundle_tools.challenge.reading.program_settings import asked_code
+from bundle_tools.cli.options import add_bundle, add_command, add_path, add_trust, moment, workers
 from bundle_tools.codabench.competition import find_root
+from bundle_tools.codabench.trust import ensure_trusted
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 
@@ -26,6 +28,7 @@ def add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     add_path(check, "path", "PATH", "folder or zip (default: the bundle in this folder, else the checkout)", nargs="?")
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
+    add_trust(check)
     check.set_defaults(action=_check)
 
 
@@ -170,6 +173,7 @@ def add_pages(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 def _pages(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
     draft = open_bundle(root)
+    ensure_trusted(asked_code(draft))
     if arguments.names:
         for name, value in figures(draft).items():
             if isinstance(value, str):

@@ -15,9 +15,10 @@ from typing import Any
 
 import psutil
 
-from bundle_tools.cli.options import add_command, add_engine, add_path, count, positive, workers
+from bundle_tools.cli.options import add_command, add_engine, add_path, add_trust, count, positive, workers
 from bundle_tools.codabench.competition import Competition, opened
-from bundle_tools.codabench.worker.run import MARKER
+from bundle_tools.codabench.trust import code_of, ensure_trusted
+from bundle_tools.codabench.worker.run import MARKER, refuse_what_is_elsewhere
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 from bundle_tools.evaluation import Evaluation, answers_of, evaluate, key_of
@@ -53,6 +54,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("--phase", metavar="PHASE", help="default: practice, else the first phase")
     add_path(parser, "--bundle", "PATH", "folder or zip (default: this folder, else the checkout)")
+    add_trust(parser)
     add_engine(parser)
     parser.add_argument("--workers", metavar="N", type=positive, default=workers(),
                         help="submissions at the same time; jobs of Slurm (default: this machine's cores)")  # fmt: skip
@@ -90,6 +92,8 @@ def _planned(
     competition: Competition, arguments: argparse.Namespace, out: Path, names: Sequence[str]
 ) -> list[Evaluation]:
     phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
+    refuse_what_is_elsewhere(competition.root, phase)
+    ensure_trusted(code_of(phase.tasks))
     image = (arguments.image or competition.docker_image) if arguments.engine == "docker" else None
     bundle = arguments.bundle.absolute() if arguments.bundle else competition.root
     return [

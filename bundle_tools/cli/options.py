@@ -61,6 +61,12 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 def add_bundle(parser: argparse.ArgumentParser) -> None:
     """Add `--bundle`, for commands that work on a bundle's folder."""
     add_path(parser, "--bundle", "DIR", "folder of the bundle (default: this one, else the checkout)")
+    add_trust(parser)
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Add `--trust`, for commands that run code of a bundle."""
+    parser.add_argument("--trust", action="store_true", help="run programs that are not this installation's")
 
 
 RUN = "a folder of `bundle run`, a submission's prediction output (folder or zip), or what `bundle server fetch` made"

@@ -6,13 +6,16 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from bundle_tools.cli.options import add_bundle, add_command, add_engine, add_path, positive
+from bundle_tools.cli.options import add_bundle, add_command, add_engine, add_path, add_trust, positive
+from bundle_tools.codabench.archive import CHECKOUT
 from bundle_tools.codabench.competition import Competition, find_root, opened
+from bundle_tools.codabench.trust import KIT, ensure_trusted, forget_compiled
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
+from bundle_tools.programs import PACKAGES
 
 ENDING = """\
 Codabench always pulls the image from a registry, in up to three tries: an image that is only on your machine runs here
@@ -36,6 +39,7 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     run.add_argument("--phase", metavar="PHASE", help="default: practice, else the first phase")
     add_path(run, "--out", "DIR", "results (default: runs/<submission>-<phase>)")
     add_path(run, "--bundle", "PATH", "folder or zip (default: this folder, else the checkout)")
+    add_trust(run)
     add_engine(run)
     run.add_argument("--pull", choices=("never", "missing", "always"), default="never", help="docker: default: never")
     run.add_argument("--gpus", metavar="WHICH", help="docker: GPUs for the containers, such as all")
@@ -105,9 +109,14 @@ def add_submission(commands: "argparse._SubParsersAction[argparse.ArgumentParser
 
 def _call_kit(given: argparse.Namespace) -> int:
     """Call `kit.py` of the starting kit."""
-    path = find_root(given.bundle) / "starting_kit" / "kit.py"
+    root = find_root(given.bundle)
+    path = root / KIT / "kit.py"
     if not path.is_file():
         raise BundleError(f"{path}: no such file. Expected the starting kit of this project.")
+    ensure_trusted([(kind, root / kind) for kind in (KIT, *PACKAGES)])
+    if root != CHECKOUT:
+        for kind in (KIT, *PACKAGES):
+            forget_compiled(root / kind)
     options = [(f"--{name}", vars(given).get(name)) for name in ("run", "out")]
     words = [str(word) for option in options if option[1] is not None for word in option]
     call = [sys.executable, str(path), given.command, str(given.submission), *words]

@@ -1,7 +1,6 @@
 """`bundle server`: the life of a challenge on a Codabench server."""
 
 import argparse
-import json
 import os
 import tempfile
 import zipfile
@@ -9,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace as changed
 from pathlib import Path
 
-from bundle_tools.cli.options import add_command, add_path, positive
-from bundle_tools.codabench.archive import UNREADABLE, extract, zip_folder
+from bundle_tools.challenge.compare.runs import LARGEST_FACTS, LARGEST_OUTPUT, MOST_FILES
+from bundle_tools.cli.options import add_command, add_path, add_trust, positive
+from bundle_tools.codabench.archive import extract, zip_folder
 from bundle_tools.codabench.competition import Competition as Bundle
-from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.competition import find_root, load, unpack_bundle
 from bundle_tools.codabench.keys import load as read_keys
 from bundle_tools.codabench.server import audit as auditing
 from bundle_tools.codabench.server import publish as publishing
@@ -21,11 +21,13 @@ from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server import replace as replacing
 from bundle_tools.codabench.server.client import SECOND_VARIABLE, Connection, log_in
 from bundle_tools.codabench.server.records import PARTS, Address, Competition, Phase
+from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import confirm, counted, progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.untrusted import read_json
 
 ENDING = """\
 COMPETITION is its address as the browser shows it, in quotes, with ?secret_key=... while it is not published. The token
@@ -63,6 +65,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_path(rehearse, "--submission", "SUBMISSION", action="append", default=[],
              what="folder or zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
     add_path(rehearse, "--bundle", "ZIP", "what was uploaded (default: %(default)s)", default=DEFAULT_BUNDLE)
+    add_trust(rehearse)
     rehearse.add_argument("--phase", metavar="PHASE", action="append", help="default: all; may be repeated")
     rehearse.add_argument(
         "--engine", choices=("process", "docker"), default="process", help="at home; default: process"
@@ -175,6 +178,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         scratch = Path(folder)
         bundle = _unpacked(arguments.bundle, scratch / "bundle")
+        ensure_trusted(code_of([task for phase in bundle.phases for task in phase.tasks]))
         acts = _acts(bundle, competition, arguments, scratch)
         confirm(
             [f"Submits to {competition.title}, as {counted(len(acts), 'submission')} of your own:"]
@@ -331,7 +335,7 @@ def _unpacked(source: Path, scratch: Path) -> Bundle:
     if not source.exists():
         raise BundleError(f"--bundle {source}: expected what was uploaded, found nothing. `bundle build` makes it.")
     if source.is_file():
-        extract(source, scratch)
+        unpack_bundle(source, scratch)
         source = scratch
     return load(find_root(source))
 
@@ -387,9 +391,9 @@ def _record(connection: Connection, number: int) -> dict[str, object]:
         try:
             files = connection.call("GET", f"/api/submissions/{number}/get_details/")
             records.download(connection, str(files["prediction_result"]), packed)
-            with zipfile.ZipFile(packed) as opened:
-                return dict(json.loads(opened.read("run.json")))
-        except (BundleError, *UNREADABLE, KeyError, TypeError):
+            extract(packed, Path(folder, "unpacked"), LARGEST_OUTPUT, MOST_FILES)
+            return dict(read_json(Path(folder, "unpacked", "run.json"), LARGEST_FACTS))
+        except (BundleError, KeyError, TypeError, ValueError):
             return {}
 
 

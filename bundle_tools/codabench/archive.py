@@ -1,5 +1,6 @@
 """Zip files: folders zipped as Codabench does it, and reproducible zips."""
 
+import os
 import shutil
 import zipfile
 import zlib
@@ -17,16 +18,19 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 # Already compressed; deflating them again costs time and saves nothing.
 STORED_SUFFIXES = frozenset({".whl", ".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
 LONGEST_REASON = 200
+CHECKOUT = Path(__file__).resolve().parents[2]
+"""Folder of this installation."""
+OWN_PROGRAMS = tuple(CHECKOUT / name for name in ("ingestion_program", "scoring_program"))
 MOST_MEMBERS = 200_000
 """Most files and folders in a zip: unpacking more takes minutes, however small they are."""
 # All errors that reading an untrusted zip can raise.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
 
 
-def zip_folder(folder: Path, target: Path) -> None:
+def zip_folder(folder: Path, target: Path, *, links_out: bool = True) -> None:
     """Zip the contents of `folder` without the folder itself, including dot-files and empty folders.
 
-    Links are followed, as the platform follows them.
+    Links are followed, as the platform follows them; `links_out`: also those that lead out of the folder.
 
     Raises BundleError when the name of a file is not UTF-8: a zip cannot hold it.
     """
@@ -41,7 +45,15 @@ def zip_folder(folder: Path, target: Path) -> None:
             if not path.is_file() and not path.is_dir():
                 # A dangling link or a pipe: there is nothing to read, or reading would never end.
                 continue
+            if not links_out and path.is_symlink() and leads_out(path, folder):
+                continue
             archive.write(path, path.relative_to(folder).as_posix(), compress_type=_method(path.name))
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Return whether a path leads out of a folder, by its name or by links, and not to this installation's programs."""
+    target = Path(os.path.realpath(path))  # `resolve` raises an error about links in circles
+    return not target.is_relative_to(folder.resolve()) and target not in OWN_PROGRAMS
 
 
 def printable(name: PurePath) -> str:
@@ -73,9 +85,9 @@ def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_mem
 
 
 def place(source: Path, folder: Path, scratch: Path) -> None:
-    """Copy a folder or a zip into `folder` through a zip, as the platform does."""
+    """Copy a folder or a zip into `folder` through a zip, as the platform does; links out of it are left behind."""
     if source.is_dir():
-        zip_folder(source, scratch)
+        zip_folder(source, scratch, links_out=False)
         source = scratch
     extract(source, folder)
 

@@ -109,8 +109,21 @@ def opened(bundle: Path | None) -> Iterator[Competition]:
         yield load(find_root(bundle))
         return
     with tempfile.TemporaryDirectory(prefix="bundle-") as folder:
-        extract(bundle, Path(folder))
+        unpack_bundle(bundle, Path(folder))
         yield load(find_root(Path(folder)))
+
+
+def unpack_bundle(archive: Path, folder: Path) -> None:
+    """Unpack the zip of a bundle.
+
+    Raises BundleError where `bundle check` would not unpack it either.
+    """
+    from bundle_tools.codabench.rules.archive import check_zip  # noqa: PLC0415 - the rules import this module
+
+    errors = [finding.what for finding in check_zip(archive) if finding.severity == "error"]
+    if errors:
+        raise BundleError(f"{archive}: {errors[0]} `bundle check {archive}` tells more.")
+    extract(archive, folder)
 
 
 def find_root(start: Path | None = None) -> Path:

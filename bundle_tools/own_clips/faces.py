@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from bundle_tools.errors import BundleError
 from bundle_tools.media import small_jpeg, upright
 from bundle_tools.page import render
-from bundle_tools.phase_data.files import enter, write_table
+from bundle_tools.phase_data.files import enter
 from bundle_tools.phase_data.settings import TRIED_WITH_FACES
+from bundle_tools.tables import write_table
 
 WIDTH = 384
 """Width to which frames are scaled for the search, pixels; a face of an eighth of the height is still found."""

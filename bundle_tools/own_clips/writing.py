@@ -15,8 +15,9 @@ from bundle_tools.console import Progress
 from bundle_tools.own_clips.clips import CleanClip, Named, Stage, Workshop, folder_of, named
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.files import Problems
-from bundle_tools.phase_data.files import templates_in, write_table, write_transcripts
+from bundle_tools.phase_data.files import templates_in, write_transcripts
 from bundle_tools.phase_data.settings import TIME_LIMIT_S, Phase, input_settings, reference_settings
+from bundle_tools.tables import write_table
 
 SUMS = "SHA256SUMS"
 ALIASES = "aliases.csv"
@@ -140,7 +141,9 @@ def _write_input(
     files = {}
     if options.old_targets is not None:
         files["aliases"] = ALIASES
-        write_table(folder / ALIASES, ("clip_id", "name"), [(one.clip_id, one.clip.name) for one in clips])
+        write_table(
+            folder / ALIASES, ("clip_id", "name"), [(one.clip_id, one.clip.name) for one in clips], for_programs=True
+        )
     settings = input_settings(
         dataset.challenge, phase, time_limit_s=options.time_limit_s, files=files, old_targets=options.old_targets
     )
@@ -161,7 +164,7 @@ def _write_reference(
     if attributes:
         files["groups"] = "groups.csv"
         rows = [(one.clip_id, *(one.clip.groups.get(name, UNKNOWN) for name in attributes)) for one in clips]
-        write_table(folder / "groups.csv", ("clip_id", *attributes), rows)
+        write_table(folder / "groups.csv", ("clip_id", *attributes), rows, for_programs=True)
     settings = reference_settings(
         dataset.challenge, phase, constants, files=files, rank_by=options.rank_by, pictures=False
     )
@@ -182,7 +185,7 @@ def _write_private(clips: Iterable[Named], folder: Path, made: Mapping[str, Clea
         origin = (one.clip.name, one.clip.source)
         rows.append((one.clip_id, one.source_id, one.part.name, one.file, this.sha256, this.size, *facts, *origin))
     header = ("clip_id", "source_id", "part", "file", "sha256", "bytes", "duration_s", "width", "height", "sound")
-    write_table(folder / "clips.csv", (*header, "name", "source"), rows)
+    write_table(folder / "clips.csv", (*header, "name", "source"), rows, for_programs=True)
     _write_text("private.md.j2", folder / "README.md")
 
 

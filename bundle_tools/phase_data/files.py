@@ -1,10 +1,9 @@
-"""Files of a phase: texts from templates, tables, and one key of a settings file set without touching the rest."""
+"""Files of a phase: texts from templates, pictures, and one key of a settings file set without touching the rest."""
 
-import csv
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from bundle_tools.atomic import write_text
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.media import middle_frame, small_jpeg
+from bundle_tools.tables import write_table
 
 
 def templates_in(*folders: Path) -> jinja2.Environment:
@@ -45,14 +45,6 @@ def in_one_line(value: Any) -> str:  # noqa: ANN401 - whatever YAML can hold
     text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=math.inf, allow_unicode=True)
     # YAML marks the end of a value that is neither a list nor a mapping.
     return text.strip().removesuffix("...").strip()
-
-
-def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a CSV file."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
 
 
 def write_transcripts(folder: Path, transcripts: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.phase_data.files import by_clip, write_key_frames, write_table, write_transcripts
+from bundle_tools.phase_data.files import by_clip, write_key_frames, write_transcripts
 from bundle_tools.synthetic.causes import as_entry, contributions
 from bundle_tools.synthetic.clip import COLUMNS, DURATION_S, ROWS, encode, occupied, render, script_of
 from bundle_tools.synthetic.dataset import (
@@ -31,6 +31,7 @@ from bundle_tools.synthetic.exchange import FORMAT_VERSION, exchange_of, parts_o
 from bundle_tools.synthetic.exchange import as_entry as as_exchange
 from bundle_tools.synthetic.person import MAIN_TARGET, TARGETS, groups_of, stream
 from bundle_tools.synthetic.script import tell
+from bundle_tools.tables import write_table
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished clips and of all clips."""

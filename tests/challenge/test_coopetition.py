@@ -263,7 +263,7 @@ def test_teams_are_read_line_by_line(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="in UTF-8"):
         read_teams(path)
     path.unlink()
-    with pytest.raises(BundleError, match=r"--teams .*No such file"):
+    with pytest.raises(BundleError, match="no such file"):
         read_teams(path)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import shutil
 import sys
@@ -257,8 +258,10 @@ def copy(short: Path, tmp_path: Path) -> Path:
             shutil.copytree(path, copy / path.name, ignore=shutil.ignore_patterns("final"))
         elif path.name == "competition.yaml":
             shutil.copy(path, copy)
+        elif path.is_dir():
+            shutil.copytree(path, copy / path.name, copy_function=os.link)
         else:
-            (copy / path.name).symlink_to(path)
+            os.link(path, copy / path.name)
     return copy
 
 

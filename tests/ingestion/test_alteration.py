@@ -1,7 +1,7 @@
 """What a model is shown in the place of a clip: frames, sound and words."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -16,10 +16,10 @@ from ingest.data import Footage
 from ingest.draws import Draws
 from ingest.media.alteration import GRAIN, Alteration, ClipSource, Jitter, Slow, draw_jitter, frozen
 from ingest.media.cache import ClipCache
-from ingest.media.exchange import Box, Cells
+from ingest.media.exchange import Box, Cells, Exchange
 from ingest.media.frame_server import FrameServer
 from ingest.media.painter import Painter
-from ingest.media.sound import read_sound, replace_by_another_moment
+from ingest.media.sound import HISS, read_sound, replace_by_another_moment
 from ingest.media.video import FrameReader, wanted_frames
 from ingest.probes.copies import CopyFactory, drop_words
 from ingest.probes.edits import OPERATORS as EDITS
@@ -297,6 +297,23 @@ def test_in_masked_seconds_the_sound_is_that_of_others(seconds: tuple[int, ...])
             heard |= {(second, source)} if second in seconds else set()
     # Which one is drawn, where there is a choice.
     assert len(heard) > len([second for second in seconds if second < 4]) or len(seconds) == 2
+
+
+def test_no_second_of_the_sound_comes_again(clip: Path) -> None:
+    """Compared as a model could, second by second; without a second drawing, hidden ones are replaced by others."""
+    own = there(read_sound(clip, RATE, 4.0))
+    for seed in range(20):
+        altered = Alteration(ClipCache(clip), Jitter(1.0, 1.0, 0, 0, 0, GRAIN), seed, seconds=(1, 2))
+        sound = there(altered.sound(RATE))
+        seconds = sound[: 4 * RATE].reshape(4, RATE)[:, RATE // 10 : -RATE // 10]  # without the fades
+        apart = [np.abs(one - other) for one, other in combinations(seconds, 2)]
+        assert min(float(np.mean(difference)) for difference in apart) > 5e-5
+        assert min(float(np.max(difference)) for difference in apart) > 1e-4
+        noise = there(replace(altered, seconds=()).sound(RATE)) - own
+        assert np.abs(noise).max() <= HISS * 1.01
+        assert np.array_equal(sound, there(altered.sound(RATE)))
+    unaltered = replace(altered, exchange=Exchange(clip, "", ()))
+    assert np.array_equal(there(replace(unaltered, seconds=()).sound(RATE)), own)
 
 
 def test_a_cut_is_no_click() -> None:

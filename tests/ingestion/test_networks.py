@@ -8,9 +8,9 @@ import pytest
 
 from model_process.loading import LoadFailure, load_model
 from tests.ingestion.conftest import SETTINGS, Outcome, write_phase
-from tests.pages.onnx_file import linear_network
+from tests.pages.onnx_file import linear_network, stored_outside
 
-pytest.importorskip("onnxruntime", reason="there is no ONNX Runtime for this machine")
+onnxruntime = pytest.importorskip("onnxruntime", reason="there is no ONNX Runtime for this machine")
 
 SOURCE = """
 import cv2
@@ -53,6 +53,34 @@ def test_a_network_runs_in_the_sandbox_with_threads_and_answers_the_same_again(
     assert run["refused_calls"] == {}
     assert run["determinism"]["clips"] == run["determinism"]["identical"] == 2
     assert run["packages"]["onnxruntime"]
+
+
+@pytest.mark.parametrize(
+    ("location", "operator", "said"),
+    [
+        ("own.bin", "Identity", ""),
+        ("../secret.bin", "Identity", "escapes model directory"),
+        ("link.bin", "Identity", "escapes model directory"),
+        ("{}/secret.bin", "Identity", "Absolute path not allowed"),
+        ("own.bin", "of.somebody.Else", "not a registered"),
+    ],
+)
+def test_a_network_stores_its_numbers_beside_it_and_has_known_operators(
+    location: str, operator: str, said: str, tmp_path: Path
+) -> None:
+    """The sandbox would stop other files, too: here, ONNX Runtime does."""
+    folder = tmp_path / "submission"
+    folder.mkdir()
+    for path in (tmp_path / "secret.bin", folder / "own.bin"):
+        path.write_bytes(np.ones(4, np.float32).tobytes())
+    (folder / "link.bin").symlink_to("../secret.bin")
+    (folder / "net.onnx").write_bytes(stored_outside(location.format(tmp_path), operator))
+    if not said:
+        [scores] = onnxruntime.InferenceSession(folder / "net.onnx").run(None, {})
+        assert scores.tolist() == [1, 1, 1, 1]
+        return
+    with pytest.raises(Exception, match=said):
+        onnxruntime.InferenceSession(folder / "net.onnx")
 
 
 SMALL = linear_network(np.ones((2, 3), np.float32), np.ones(2, np.float32), (1, 3, 4, 4))

@@ -31,6 +31,18 @@ def linear_network(weights: Floats, bias: Floats, shape: Sequence[int]) -> bytes
     return _number(1, IR_VERSION) + _part(7, graph) + _part(8, _part(1, b"") + _number(2, OPSET))
 
 
+def stored_outside(location: str, operator: str = "Identity") -> bytes:
+    """Give a network whose only numbers, four of them, are in another file; a dot ends an operator's domain."""
+    domain, _, kind = operator.rpartition(".")
+    entries = {"location": location, "offset": "0", "length": "16"}
+    pairs = b"".join(_part(13, _part(1, key.encode()) + _part(2, value.encode())) for key, value in entries.items())
+    numbers = _number(1, 4) + _number(2, FLOAT) + _part(8, b"numbers") + pairs + _number(14, 1)
+    node = _node(kind, ["numbers"], "scores") + _part(7, domain.encode())
+    graph = _part(1, node) + _part(2, b"outside") + _part(5, numbers) + _part(12, _value("scores", (4,)))
+    known = _part(8, _part(1, b"") + _number(2, OPSET)) + _part(8, _part(1, domain.encode()) + _number(2, 1))
+    return _number(1, IR_VERSION) + _part(7, graph) + known
+
+
 def _node(kind: str, inputs: Sequence[str], output: str, **attributes: int) -> bytes:
     given = [
         _part(5, _part(1, name.encode()) + _number(3, value) + _number(20, INTEGER))

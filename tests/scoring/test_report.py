@@ -235,7 +235,18 @@ def test_whatever_a_template_prints_is_escaped_and_has_no_hidden_characters() ->
     assert not re.search("[\u202e\u200b\x00\u2066]|<down>", page)
 
 
-@pytest.mark.parametrize("text", ["Zürich", "你好", "مرحبا", "👩‍👩‍👧", "e\u0301", "a\nb\tc"])
+def test_no_letter_towers_over_other_lines(score: Score) -> None:
+    tower = "e" + "\u0301\u20dd" * 50
+    assert visible(f"{tower}\u0301f\u0301") == "e" + "\u0301\u20dd" * 2 + "f\u0301"
+    assert visible("e" + "\u0301\u200d" * 9).count("\u0301") == 4
+    case = make_case(clips=2)
+    case.explain = lambda clip_id: full_explanation(clip_id) | {"text": f"{tower}, a text that is long enough"}
+    done = score(case)
+    assert done.code == 0
+    assert max(map(len, re.findall("[\u0301\u20dd]+", done.page))) == 4
+
+
+@pytest.mark.parametrize("text", ["Zürich", "你好", "مرحبا", "👩‍👩‍👧", "e\u0301", "a\nb\tc", "שָׁ֑", "ཧྐྵྨླྺྼྻྂ"[:5]])
 def test_ordinary_text_is_left_alone(text: str) -> None:
     assert visible(text) == text
 

@@ -1,12 +1,12 @@
 """Find the output of ingestion: in a run's folder, the starting kit's, a zip, or a fetched submission."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.server.submissions import OUTPUT, is_fetched, runs_in
 from bundle_tools.errors import BundleError
+from bundle_tools.untrusted import read_json
 
 # Folders of `bundle run`, of `kit.py run`, of a download from the platform, and of ingestion itself.
 PLACES = ("", "ingestion_output", "input/res", "res")
@@ -61,8 +61,12 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
                 wrong.append(f"{path}: {error}")
                 continue
         found = next((folder / place for place in PLACES if (folder / place / "run.json").is_file()), None)
-        task = _task(found / "run.json") if found is not None else None
-        if found is None or task is None:
+        try:
+            task = read_json(found / "run.json", LARGEST_FACTS).get("task") if found is not None else None
+        except (BundleError, AttributeError) as error:
+            wrong.append(f"{path}: {error}")
+            continue
+        if found is None or not isinstance(task, str):
             wrong.append(f"{path}: expected the results of ingestion (run.json in it, in {', '.join(PLACES[1:])}).")
             continue
         runs.append(Run(name, found.resolve(), task))
@@ -84,14 +88,3 @@ def _names(paths: list[Path]) -> list[str]:
 def _title(path: Path) -> str:
     """Return the full name of a folder, such as `run.v2`, but that of a zip without its suffix."""
     return path.stem if path.suffix.lower() == ".zip" and path.is_file() else path.name
-
-
-def _task(facts: Path) -> str | None:
-    if facts.stat().st_size > LARGEST_FACTS:
-        return None
-    try:
-        content = json.loads(facts.read_text("utf-8", errors="replace"))
-    except (ValueError, RecursionError):
-        return None
-    task = content.get("task") if isinstance(content, dict) else None
-    return task if isinstance(task, str) else None

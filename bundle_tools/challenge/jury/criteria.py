@@ -13,6 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from bundle_tools.errors import BundleError
 from bundle_tools.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, read
+from bundle_tools.untrusted import read_json
 
 DEFAULT = Path(__file__).with_name("criteria.yaml")
 _Text = Annotated[str, line(2000)]
@@ -166,14 +167,12 @@ def read_key(path: Path) -> Key:
 
     Raises BundleError when the file is not a key.
     """
-    if not path.is_file():
-        raise BundleError(f"{path}: no such file. Expected the key.json that `bundle jury make` wrote.")
     try:
-        root: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        root: dict[str, Any] = read_json(path)
         if root.pop("format_version") != FORMAT_VERSION:
             raise BundleError(f"{path}: expected format_version {FORMAT_VERSION}. Use the release that made it.")
         return TypeAdapter(Key).validate_python(root)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         expected = "the key.json that `bundle jury make` wrote"
         raise BundleError(f"{path}: expected {expected} ({type(error).__name__}: {error!s:.200}).") from error
 

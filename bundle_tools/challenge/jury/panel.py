@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.jury.criteria import Key, Rules
 from bundle_tools.errors import BundleError
+from bundle_tools.untrusted import read_text
 
 FORMAT_VERSION = 1
 LARGEST_FILE = 20 * 2**20
@@ -65,22 +66,16 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
 
 def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: bool) -> Answers | None:
     again = "Ask the juror to open the sheet and to save the ratings once more."
-    if not path.is_file():  # reading a pipe would never end
-        problems.append(f"{path}: no such file.")
-        return None
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            problems.append(f"{path}: too large to be ratings. {again}")
-            return None
-        outer = json.loads(path.read_text("utf-8-sig"))
+        outer = json.loads(read_text(path, LARGEST_FILE))
         payload = outer["payload"]
         content: dict[str, Any] = json.loads(payload)
         given = content["answers"]
         stated = outer["format_version"], outer["sha256"], content["sheet"], content["design"]
-    except OSError as error:
-        problems.append(f"{path}: cannot be read ({error.strerror}).")
+    except BundleError as error:
+        problems.append(f"{error} {again}")
         return None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError, MemoryError):
         problems.append(f"{path}: expected a file of ratings; it is cut off, or a different file. {again}")
         return None
     version, digest, sheet, design = stated

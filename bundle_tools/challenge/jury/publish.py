@@ -1,7 +1,5 @@
 """The result of a jury: for the scoring program, as public ratings, and as a report."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,6 +12,7 @@ from bundle_tools.challenge.jury.criteria import Key, Rules
 from bundle_tools.challenge.jury.panel import Answers, Panel
 from bundle_tools.challenge.jury.result import Result
 from bundle_tools.page import render
+from bundle_tools.tables import table_text
 
 FORMAT_VERSION = 2
 
@@ -42,18 +41,16 @@ def reference(result: Result, key: Key, rules: Rules) -> str:
 
 def ratings_table(answers: Sequence[Answers], panel: Panel, key: Key, rules: Rules) -> str:
     """Write every rating as CSV, without names: jurors are numbers, teams are letters, and remarks are left out."""
-    target = io.StringIO()
-    table = csv.writer(target, lineterminator="\n")
-    table.writerow(["juror", "counts", "team", "clip", "kind", *(one.name for one in rules.criteria)])
+    header, rows = ("juror", "counts", "team", "clip", "kind", *(one.name for one in rules.criteria)), []
     numbers = {clip_id: number for number, clip_id in enumerate(key.clips, 1)}
     for given, juror in zip(answers, panel.jurors, strict=True):
         for item in key.items:
             answer = given.items.get(item.item_id)
             if answer is not None:
                 ratings = answer.ratings or ("",) * len(rules.criteria)
-                row = [juror.number, int(juror.counts), item.letter, numbers[item.clip_id], item.kind]
-                table.writerow([*row, *ratings])
-    return target.getvalue()
+                fixed = (juror.number, int(juror.counts), item.letter, numbers[item.clip_id], item.kind)
+                rows.append((*fixed, *ratings))
+    return table_text(header, rows)
 
 
 def record(result: Result, panel: Panel, key: Key) -> dict[str, Any]:

@@ -19,18 +19,17 @@ from typing import Any
 
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
-from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.archive import CHECKOUT, extract
 from bundle_tools.codabench.keys import Place
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.trust import Code, is_own, is_trusted
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import PACKAGES, use_own_program
 
 TIMEOUT_S = 60
 BYTES_A_SECOND = 20_000_000
 """Bytes that a program reads per second from a slow disk, which sets its time limit."""
-OWN_PROGRAMS = Path(__file__).resolve().parents[3]
-"""Folder of this checkout's programs."""
 DATA = {"ingestion_program": "input_data", "scoring_program": "reference_data"}
 """Key of a task that names a program, and name of its folder in this checkout -> key of the data with its settings."""
 MARKERS = {"ingestion_program": "ingest/settings.py", "scoring_program": "score/columns.py"}
@@ -80,7 +79,7 @@ class ScoringSettings:
 def scoring_settings(draft: Draft) -> dict[Place, ScoringSettings | None]:
     """Ask the scoring programs that have a registry of columns.
 
-    Returns place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
+    Returns place of a task -> its program's answer; None for one that the user does not trust, which is not run.
     """
     return {
         place: None
@@ -95,10 +94,9 @@ def scoring_settings(draft: Draft) -> dict[Place, ScoringSettings | None]:
 def program_settings(draft: Draft, kind: str) -> dict[Place, ProgramSettings | None]:
     """Ask the programs of all tasks.
 
-    `kind`: key of a task that names the program. Returns place of a task -> its program's answer; None for a foreign
-    program in a zip, which is not run.
+    `kind`: key of a task that names the program. Returns place of a task -> its program's answer; None for a program
+    that the user does not trust, which is not run.
     """
-    own = Dataset(OWN_PROGRAMS / kind)
     tasks: dict[Dataset, dict[Place, Dataset]] = {}
     answers: dict[Place, ProgramSettings | None] = {}
     for task in draft.keys.tasks:
@@ -106,9 +104,9 @@ def program_settings(draft: Draft, kind: str) -> dict[Place, ProgramSettings | N
         if program is None or data is None or MARKERS[kind] not in program.names():
             continue
         answers[task.place] = None
-        if _is_own(program, own, all_files=draft.folder):
-            program = own
-        elif not draft.folder:
+        if is_own(kind, program.path):
+            program = Dataset(CHECKOUT / kind)
+        elif not is_trusted(asked_code(draft)):
             continue
         if SETTINGS not in data.names():
             answers[task.place] = ProgramSettings({}, f"the {DATA[kind].replace('_', ' ')} have no {SETTINGS}.")
@@ -120,17 +118,10 @@ def program_settings(draft: Draft, kind: str) -> dict[Place, ProgramSettings | N
     return answers
 
 
-def _is_own(program: Dataset, own: Dataset, *, all_files: bool) -> bool:
-    """Return whether a program is this checkout's: all its files, or just its sources, which alone count in a zip."""
-    if not own.path.is_dir():
-        return False
-    if program.path.resolve() == own.path:
-        return True
-
-    def names(data: Dataset) -> list[str]:
-        return [name for name in data.names() if name != SEAL and (all_files or name.endswith(".py"))]
-
-    return names(program) == names(own) and all(program.read(name) == own.read(name) for name in names(own))
+def asked_code(draft: Draft) -> list[Code]:
+    """Return all programs of the tasks that can be asked, for the user to decide once."""
+    used = [(kind, find(draft, getattr(task, kind))) for task in draft.keys.tasks for kind in MARKERS]
+    return [(kind, data.path) for kind, data in used if data is not None and MARKERS[kind] in data.names()]
 
 
 def _state(data: Dataset) -> tuple[tuple[str, int, int], ...]:
@@ -151,7 +142,7 @@ def _ask(program: DataState, kind: str, data: tuple[DataState, ...]) -> tuple[Pr
     with tempfile.TemporaryDirectory() as scratch:
         try:
             folders = [_unpacked(files, Path(scratch) / f"{number}") for number, (files, _) in enumerate(data)]
-            if program[0].path == OWN_PROGRAMS / kind and _is_imported(kind):
+            if program[0].path == CHECKOUT / kind and _is_imported(kind):
                 lines = _read_here(kind, folders)
             else:
                 timeout_s = TIMEOUT_S + sum(size for _, state in data for *_, size in state) / BYTES_A_SECOND
@@ -170,7 +161,7 @@ def _is_imported(kind: str) -> bool:
     """Import this checkout's program, and return whether no other one was imported before."""
     use_own_program(kind)
     spec = find_spec(PACKAGES[kind])
-    return spec is not None and Path(str(spec.origin)).is_relative_to(OWN_PROGRAMS / kind)
+    return spec is not None and Path(str(spec.origin)).is_relative_to(CHECKOUT / kind)
 
 
 def _read_here(kind: str, folders: list[Path]) -> list[str]:

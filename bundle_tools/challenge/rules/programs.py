@@ -26,6 +26,7 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.codabench.rules.images import LARGEST_SOURCE, TEXTS, Source, read_sources
 from bundle_tools.codabench.rules.texts import MOST_TOLD
+from bundle_tools.codabench.trust import FIX
 
 MOST_OF_A_KIND = 5
 """Most mistakes of one kind to show: a table in another format has one in each line."""
@@ -46,15 +47,15 @@ KIT_CODES = {
 
 
 def check_settings(draft: Draft) -> Iterator[Finding]:
-    """Ask both programs to read the data of each task; foreign programs are skipped."""
+    """Ask both programs to read the data of each task; those that the user does not trust are skipped."""
     tasks = {task.place: task for task in draft.keys.tasks}
     for program, data in DATA.items():
         title = program.replace("_", " ")
         for place, answer in program_settings(draft, program).items():
             where = draft.at(*place, program)
             if answer is None:
-                what = f"The {title} is not the one of this checkout, so it was not run on its data."
-                yield finding("program-unasked", where, what)
+                what = f"The {title} is not the one of this installation, so it was not run on its data."
+                yield finding("program-unasked", where, what, fix=FIX)
                 continue
             yield from _refused(str(getattr(tasks[place], data)), answer)
             if answer.problem:
@@ -244,7 +245,7 @@ def check_models(draft: Draft) -> Iterator[Finding]:
 
 def check_rendered_pages(draft: Draft) -> Iterator[Finding]:
     """Find pages that are not what their template gives, and templates that cannot be rendered."""
-    if not draft.folder and None in scoring_settings(draft).values():
+    if None in scoring_settings(draft).values():
         return  # the program was not asked, which is reported elsewhere; nothing can be compared
     reasons: dict[str, list[str]] = {}
     for page in pages_of(draft):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
+from bundle_tools.codabench.archive import leads_out
 from bundle_tools.codabench.keys import FILES_OF_TASK, Place, is_key
 from bundle_tools.codabench.rules.archive import JUNK, check_zip
 from bundle_tools.codabench.rules.document import Draft
@@ -75,7 +76,10 @@ def check_path(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
         )
         return
     target = draft.inside(value)
-    if target is None:
+    if target is None and os.path.islink(draft.root / value):  # noqa: PTH114 - no path is too long or odd for it
+        what = f"{name}: expected a folder or a zip of the bundle; found {shown(value)}, a link out of it."
+        yield Finding("path-outside", "error", where, what, REFUSED, "Replace the link with what it names.")
+    elif target is None:
         what = f"{name}: expected an existing folder or zip, or a data set's key; found {shown(value)}."
         yield Finding("path-missing", "error", where, what, REFUSED, "Correct the path.")
     elif target.is_dir():
@@ -155,8 +159,9 @@ def _is_sound_file(path: Path, _changed_ns: int, _size: int) -> bool:
 
 
 def _walk(folder: Path, root: Path | None) -> Iterator[str]:
-    """Yield all files below a folder; a linked folder once and only inside the bundle: links can form circles."""
+    """Yield all files below a folder; a linked folder once: links can form circles. No link leads out of the bundle."""
     seen = {folder.resolve()}
+    around = root or folder
     for parent, folders, files in os.walk(folder, followlinks=root is not None):
         for name in list(folders):
             path = Path(parent, name)
@@ -167,4 +172,7 @@ def _walk(folder: Path, root: Path | None) -> Iterator[str]:
                 seen.add(target)
         # Plain text, because a Path for each of many thousand files takes seconds.
         below = "" if parent == str(folder) else os.path.relpath(parent, folder) + "/"
-        yield from (below + name for name in files if os.path.isfile(f"{parent}/{name}"))  # noqa: PTH113
+        for name in files:
+            file = f"{parent}/{name}"
+            if os.path.isfile(file) and not (os.path.islink(file) and leads_out(Path(file), around)):  # noqa: PTH113, PTH114
+                yield below + name

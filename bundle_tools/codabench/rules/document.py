@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from bundle_tools.codabench import keys
+from bundle_tools.codabench.archive import leads_out
 from bundle_tools.codabench.bounded_yaml import LARGEST_BYTES, NOT_YAML, YamlBombError, check_bounds
 from bundle_tools.codabench.keys import Keys, Mistake, PhaseKeys, Place, TaskKeys
 from bundle_tools.codabench.rules import clock
@@ -59,12 +60,12 @@ class Draft:
         return f"{FILE}:{self.lines[path]}" if path in self.lines else FILE
 
     def inside(self, value: object) -> Path | None:
-        """Return an existing file or folder of the bundle; None for any other value."""
+        """Return an existing file or folder of the bundle; None for any other value, and for a link out of it."""
         if not isinstance(value, str) or not value.strip() or value.startswith("/") or ".." in value.split("/"):
             return None
         path = self.root / value
         try:
-            return path if path.exists() else None
+            return path if path.exists() and not leads_out(path, self.root) else None
         except (OSError, ValueError):
             # A name that is too long, or contains a NUL.
             return None

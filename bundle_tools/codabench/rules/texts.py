@@ -96,16 +96,16 @@ def check_pages(draft: Draft) -> Iterator[Finding]:
 
 
 def file_of(draft: Draft, value: object) -> Path | None:
-    """Open a file inside the bundle; None if there is none."""
+    """Open a file inside the bundle; None if there is none, or a link, which `bundle build` leaves out."""
     path = draft.inside(value)
-    return path if path is not None and path.is_file() else None
+    return path if path is not None and path.is_file() and not path.is_symlink() else None
 
 
 def _check_file(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
     where = draft.at(*path)
     file = file_of(draft, value)
     if file is None:
-        what = f"{path[-1]}: expected an existing file inside the bundle; found {shown(value)}."
+        what = f"{path[-1]}: expected an existing file inside the bundle, and no link; found {shown(value)}."
         yield Finding("page-missing", "error", where, what, REFUSED, "Correct the path.")
         return
     size = file.stat().st_size
@@ -240,7 +240,7 @@ def _check_image(draft: Draft) -> Iterator[Finding]:
     where = draft.at("image")
     path = file_of(draft, value)
     if path is None:
-        what = f"image: expected an existing file inside the bundle; found {shown(value)}."
+        what = f"image: expected an existing file inside the bundle, and no link; found {shown(value)}."
         yield Finding("image-missing", "error", where, what, REFUSED, "Correct the path.")
         return
     try:

@@ -133,9 +133,12 @@ class Connection:
         Returns MD5 of the received bytes; empty if the storage does not report it. Raises ServerError if there is no
         answer, or it is not a success.
         """
-        answer = self._send("PUT", self._encrypted(url), data=body, headers=dict(headers), auth=_Token(None))
+        answer = self._send(
+            "PUT", self._encrypted(url), data=body, headers=dict(headers), auth=_Token(None), stream=True
+        )
+        text = self._read(answer, "PUT of the file")
         if not is_good(answer):
-            raise ServerError(f"PUT of the file: {_words(answer, answer.content)}", answer.status_code)
+            raise ServerError(f"PUT of the file: {_words(answer, text)}", answer.status_code)
         tag = answer.headers.get("ETag", "").strip('"')
         # For encrypted files, it is something else.
         plain = re.fullmatch(r"[0-9a-f]{32}", tag) and "x-amz-server-side-encryption" not in answer.headers

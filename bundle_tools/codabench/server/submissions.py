@@ -13,7 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.atomic import replaced
 from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, ServerError
@@ -21,10 +20,14 @@ from bundle_tools.codabench.server.records import Competition, Phase, Submission
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.tables import write_table
+from bundle_tools.untrusted import read_json
 
 AT_ONCE = 4
 TABLE = "submissions.csv"
 """One line per submission: its folder, and whether it is on the leaderboard."""
+COLUMNS = ("submission", "participant", "made_utc", "status", "on_board", "file", "phase", "folder", "problems")
+"""Its columns before the scores."""
 OUTPUT = "prediction_output.zip"
 """The output of the submission's model, in its folder."""
 FILES = {
@@ -132,17 +135,13 @@ def fetch(
     folders = {entry.submission_id: out / f"{entry.submission_id}-{_plain(entry.owner)}" for entry in own}
     problems = {entry.submission_id: row_problems(entry, phase, competition.primary, newest) for entry in own}
     out.mkdir(parents=True, exist_ok=True)
-    with replaced(table) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        fixed = ("submission", "participant", "made_utc", "status", "on_board", "file", "phase", "folder", "problems")
-        writer.writerow([*fixed, *competition.columns])
-        for entry in own:
-            number = entry.submission_id
-            writer.writerow([
-                number, entry.owner, f"{entry.created:%Y-%m-%d %H:%M:%S}", entry.status, int(entry.on_board),
-                entry.file_name, entry.phase_id, folders[number].name, "; ".join(problems[number]),
-                *(entry.scores.get(key, "") for key in competition.columns),
-            ])  # fmt: skip
+    rows = [
+        (entry.submission_id, entry.owner, f"{entry.created:%Y-%m-%d %H:%M:%S}", entry.status, int(entry.on_board),
+         entry.file_name, entry.phase_id, folders[entry.submission_id].name, "; ".join(problems[entry.submission_id]),
+         *(entry.scores.get(key, "") for key in competition.columns))
+        for entry in own
+    ]  # fmt: skip
+    write_table(table, (*COLUMNS, *competition.columns), rows)
     todo = [entry for entry in own if entry.ended and not _is_here(folders[entry.submission_id], entry)]
     running = [entry for entry in own if not entry.ended]
     missing = [
@@ -169,12 +168,12 @@ def fetch(
         for number, folder in folders.items()
         if _brings_a_command(folder / FILES["data_file"])
     ]
-    rows = [
+    of_rows = [
         f"{names[entry.submission_id]}: {'; '.join(lines)}"
         for entry in own
         if (lines := problems[entry.submission_id]) and (entry.on_board or NO_SCORE in lines)
     ]
-    return Fetched(table, new, len(own) - len(todo) - len(running), tuple(missing), tuple(rows))
+    return Fetched(table, new, len(own) - len(todo) - len(running), tuple(missing), tuple(of_rows))
 
 
 def _bring(connection: Connection, submission: Submission, folder: Path) -> list[str]:
@@ -215,8 +214,8 @@ def _brings_a_command(archive: Path) -> bool:
 def _is_here(folder: Path, submission: Submission) -> bool:
     """Return whether a folder has the current state of a submission: scores may arrive after the first call."""
     try:
-        return bool(json.loads((folder / RECORD).read_text("utf-8")) == _record(submission))
-    except (OSError, ValueError):
+        return bool(read_json(folder / RECORD) == _record(submission))
+    except BundleError:
         return False
 
 

@@ -12,6 +12,7 @@ import yaml
 from bundle_tools.codabench.archive import copy_tree, place, printable
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import Competition, Phase, Task
+from bundle_tools.codabench.trust import forget_compiled
 from bundle_tools.codabench.worker import CannotStart, RunFailed, engine
 from bundle_tools.codabench.worker.engine import WORKER_DATA, Command, Docker, Outcome
 from bundle_tools.console import say
@@ -138,6 +139,8 @@ class Job:
                 place(source, folder, self.work / "bundles" / f"{folder.name}.zip")
             except BundleError as error:
                 raise RunFailed(f"bad or empty zip file, after about three minutes of trying: {error}") from error
+            if name == "program":
+                forget_compiled(folder)
         return folder
 
     def run(self, role: Role, command: str, mounts: dict[str, Path]) -> Outcome:

@@ -5,8 +5,9 @@ import tempfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from bundle_tools.codabench.archive import UNREADABLE, zip_folder
+from bundle_tools.codabench.archive import UNREADABLE, leads_out, zip_folder
 from bundle_tools.codabench.competition import Competition, Phase, Task
+from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker import RunFailed, engine, jobs
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import Job, Limit
@@ -33,13 +34,15 @@ def run_submission(
     A phase with several tasks gets a folder with these for each. `docker`: what runs the containers; None for
     processes. `limit`: time of each job. `given_data`: the worker's own data, for `/app/data`; None gives an empty
     folder.
-    Returns the name of each task, and the submission's verdict there. Raises BundleError when nothing can be run here.
+    Returns the name of each task, and the submission's verdict there. Raises BundleError when nothing can be run here,
+    or when the user does not trust the programs.
     """
     if not submission.is_dir() and not submission.is_file():
         raise BundleError(f"{submission}: expected the folder or the zip of a submission, found nothing there.")
     if given_data is not None and not given_data.is_dir():
         raise BundleError(f"--data {given_data}: expected a folder, found none.")
-    refuse_what_is_elsewhere(phase)
+    refuse_what_is_elsewhere(competition.root, phase)
+    ensure_trusted(code_of(phase.tasks))
     _make_empty(out, submission)
     notes = engine.prepare(docker)
     with tempfile.TemporaryDirectory(prefix=".work-", dir=out, ignore_cleanup_errors=True) as folder:
@@ -102,6 +105,8 @@ def _run_task(
         return judge(competition, second, computed=computed)
     except RunFailed as error:
         return Verdict("Failed", str(error), {}, None, tuple(first.notes))
+    except RecursionError:
+        return Verdict("Failed", "too many folders in one another to be copied.", {}, None, tuple(first.notes))
     except PermissionError as error:
         # The worker is root and would continue; here, the program has locked this user out of a folder.
         raise BundleError(
@@ -109,8 +114,8 @@ def _run_task(
         ) from error
 
 
-def refuse_what_is_elsewhere(phase: Phase) -> None:
-    """Refuse a bundle without all parts that a run needs, and name what is missing."""
+def refuse_what_is_elsewhere(root: Path, phase: Phase) -> None:
+    """Refuse a bundle in whose folder not all parts are that a run needs, and name what is missing or elsewhere."""
     wrong = [] if phase.tasks else [f"phase {phase.name}: expected a task, found none."]
     for task in phase.tasks:
         wrong += [
@@ -122,7 +127,11 @@ def refuse_what_is_elsewhere(phase: Phase) -> None:
                 f"task {task.name}: ingestion_only_during_scoring is not supported. Codabench advises against it."
             )
         parts = (task.scoring_program, task.ingestion_program, task.input_data, task.reference_data)
-        wrong += [f"{path}: expected a folder or a zip, found nothing." for path in parts if path and not path.exists()]
+        for path in (path for path in parts if path is not None):
+            if not path.exists():
+                wrong.append(f"{path}: expected a folder or a zip, found nothing.")
+            elif leads_out(path, root):
+                wrong.append(f"{path}: leads out of the bundle. Replace the link with what it names.")
     if wrong:
         raise BundleError(" ".join(wrong))
 

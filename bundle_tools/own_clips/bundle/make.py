@@ -14,6 +14,7 @@ from typing import Any
 
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.codabench.competition import load
+from bundle_tools.codabench.trust import KIT, remember
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.writing import Options
@@ -82,6 +83,7 @@ def add_bundle(
     _train_example(folder, workers)
     _add_sample(folder)
     write_pages(folder)
+    remember([(kind, folder / kind) for kind in (*PROGRAMS, KIT)])
 
 
 def _train_example(folder: Path, workers: int) -> None:

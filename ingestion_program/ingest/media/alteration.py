@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from ingest.media.sound import exchange, replace_by_another_moment
+from ingest.media.sound import exchange, replace_by_another_moment, with_hiss
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ class Jitter:
     later: int
     """Frames by which the picture is taken from later in the file."""
     grain: float = 0.0
-    """Standard deviation of the noise of each frame, levels of 255."""
+    """Standard deviation of the noise of each frame, levels of 255; sound has noise, too, unless this is 0."""
 
     def move(self, frame: Frame, out: Frame) -> Frame:
         """Return the moved picture, in `out` if it moves; border pixels are repeated to fill the gap."""
@@ -173,6 +173,8 @@ class Alteration:
                 heard = exchange(heard, other, rate, self.exchange.heard_s(self.exchanged))
         if self.seconds:
             heard = replace_by_another_moment(heard, rate, self.seconds, self.seed)
+        if self.exchange is None and self.jitter.grain:
+            heard = with_hiss(heard, self.seed)  # in every call, as the grain of the picture
         louder: Sound = np.clip(heard * np.float32(self.jitter.loudness), -1.0, 1.0)
         return louder
 

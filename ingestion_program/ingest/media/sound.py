@@ -12,6 +12,9 @@ Sound = npt.NDArray[np.float32]
 FADE_S = 0.01
 """How long one sound fades into another: a hard cut would be an audible click."""
 
+HISS = 1e-4
+"""Largest value of the noise, of a full scale of 1: 80 dB below the loudest sound, so too little to hear."""
+
 
 def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
     """Return the first audio stream as mono float32 in [-1, 1] at `rate` samples a second.
@@ -55,6 +58,14 @@ def replace_by_another_moment(sound: Sound, rate: int, seconds: Collection[int],
     moves = np.random.default_rng(seed).permutation(np.arange(1, whole)).tolist()
     move = min(moves, key=lambda by: sum((second - by) % whole in seconds for second in seconds))
     return _faded(sound, np.roll(sound, move * rate), share, rate)
+
+
+def with_hiss(sound: Sound, seed: int) -> Sound:
+    """Return a sound with noise: without it, a second from elsewhere would equal its source to the last bit."""
+    noise = np.random.default_rng(seed).random(len(sound), np.float32)
+    noise *= np.float32(2 * HISS)
+    noise += sound - np.float32(HISS)
+    return noise
 
 
 def exchange(sound: Sound, other: Sound, rate: int, spans_s: Iterable[tuple[float, float]]) -> Sound:

@@ -72,7 +72,7 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "half an answer": (lambda path: edited(path, lambda a: a["g-A-c01"]["ratings"].pop("clarity")), "1 of 10 items"),
     "half a character": (lambda path: (path.write_text(json.dumps(LONE)), path)[1], "changed after it was saved"),
     "missing file": (lambda path: path, "no such file"),
-    "a pipe": (pipe, "no such file"),
+    "a pipe": (pipe, "expected a file, found a folder, a link, a pipe or a device"),
 }
 
 

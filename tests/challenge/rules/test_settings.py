@@ -21,6 +21,7 @@ import yaml
 from bundle_tools.challenge.reading import program_settings
 from bundle_tools.challenge.reading.program_settings import scoring_settings
 from bundle_tools.challenge.rules.programs import check_settings
+from bundle_tools.codabench import trust
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
@@ -282,23 +283,30 @@ def test_data_in_a_zip_are_unpacked_for_the_program_and_a_damaged_one_is_told(
     assert "settings-unread" in {code for code, _ in told(ours)}
 
 
-def test_nothing_of_a_zip_is_run(ours: Path, asked_in_a_fork: None) -> None:
-    """Where its program is the one of this checkout, that one is asked."""
+@pytest.mark.parametrize("folder", [True, False])
+def test_code_of_others_is_not_run(
+    ours: Path, folder: bool, asked_in_a_fork: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where its program is the one of this installation, that one is asked."""
     ran = ours / "ran"
     spy = f"open({str(ran)!r}, 'w')\n"
     (ours / "input_data/final/task.yaml").write_text("seed: x\n")
+    monkeypatch.setitem(trust.GIVEN, "by option", False)
+
+    def forge(target: Path) -> None:
+        """Python believes such a file without looking at the source."""
+        target.parent.mkdir(exist_ok=True)
+        code = marshal.dumps(compile(spy, "settings.py", "exec"))
+        target.write_bytes(MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + code)
+
     for program, package in (("ingestion_program", "ingest"), ("scoring_program", "score")):
-        source = ours / program / package / "settings.py"
-        # Python believes such a file without looking at the source, and a module of the root before an installed one.
-        forged = compile(spy, "settings.py", "exec")
-        for target in (Path(cache_from_source(str(source))), ours / program / "yaml.pyc"):
-            target.parent.mkdir(exist_ok=True)
-            target.write_bytes(MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + marshal.dumps(forged))
-    assert "settings-refused" in {code for code, _ in told(ours, folder=False)}
+        forge(Path(cache_from_source(str(ours / program / package / "settings.py"))))
+    assert "settings-refused" in {code for code, _ in told(ours, folder=folder)}
     assert not ran.exists()
     for program in PROGRAMS.values():
-        (ours / program / "yaml.py").write_text(spy)
-    assert {code for code, _ in told(ours, folder=False)} == {"program-unasked"}
+        forge(ours / program / "yaml.pyc")  # and a module of the root before an installed one
+    assert {code for code, _ in told(ours, folder=folder)} == {"program-unasked"}
     assert not ran.exists()
-    told(ours)
-    assert ran.exists()  # the organiser's own folder is trusted
+    monkeypatch.setitem(trust.GIVEN, "by option", True)
+    told(ours, folder=folder)
+    assert ran.exists()

@@ -664,19 +664,6 @@ def test_the_command_prints_and_exits(tiny: Path, capsys: pytest.CaptureFixture[
     assert main(["check", str(tiny / "nothing")]) == 1
 
 
-def test_code_of_a_foreign_zip_is_not_run(tiny: Path) -> None:
-    write_files(
-        tiny,
-        {
-            "scoring_program/score/columns.py": "open('ran', 'w')",
-            "scoring_program/score/settings.py": "",
-            "reference_data/practice/task.yaml": "task: practice",
-        },
-    )
-    archive = zip_of(tiny)
-    assert codes(archive) == {"program-unasked"}
-
-
 def test_help_fits_a_screen() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bundle_tools.cli.main", "--help"], capture_output=True, text=True, check=True

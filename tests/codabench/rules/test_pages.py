@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.challenge.check import check
+from bundle_tools.codabench import trust
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.texts import MOST_TOLD, linked, loaded
 from tests.tiny import write_files
@@ -77,7 +78,8 @@ def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:
     assert any(what.endswith("'page19.md' and 980 more.") for what in found)
 
 
-def test_of_a_foreign_zip_no_page_is_rendered(tiny: Path) -> None:
+def test_of_a_foreign_zip_no_page_is_rendered(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(trust.GIVEN, "by option", False)
     files: dict[str, str | bytes] = {
         "scoring_program/score/columns.py": "open('ran', 'w')",
         "reference_data/practice/task.yaml": "task: practice",

@@ -130,8 +130,8 @@ def test_nothing_happens_without_a_yes(
     bundle = ("--bundle", str(archive))
     assert "Add --yes" in publish(archive, *bundle, code=1)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda _: "n")
+    monkeypatch.setattr("builtins.input", lambda: "n")
     assert "nothing was changed" in publish(archive, *bundle, code=1)
     assert {method for method, _, _ in server.requests} == {"GET"}
-    monkeypatch.setattr("builtins.input", lambda _: "y")
+    monkeypatch.setattr("builtins.input", lambda: "y")
     publish(archive, *bundle)

@@ -65,6 +65,17 @@ def test_one_folder_per_submission_and_a_table(site: Fetching) -> None:
     assert not [token for _, path, token in site.server.requests if path.startswith("/storage/") and token]
 
 
+def test_no_name_becomes_a_formula_of_the_table(site: Fetching) -> None:
+    number = site.submit("+ada", 0.5, filename='=HYPERLINK("http://example.org")')
+    site.submit("-bob", -0.5)
+    site.fetch()
+    first, second = site.table()
+    assert (first["participant"], first["file"]) == ("'+ada", '\'=HYPERLINK("http://example.org")')
+    assert (second["participant"], second["accuracy"]) == ("'-bob", "-0.5")
+    assert first["folder"] == f"{number}-ada"
+    assert "from before" in site.fetch()  # the table can be read back
+
+
 def test_a_second_call_brings_what_is_new(site: Fetching) -> None:
     first = site.submit("ann", 0.5)
     running = site.submit("bob", None, status="Running", on_leaderboard=False)

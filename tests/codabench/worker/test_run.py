@@ -498,3 +498,16 @@ def test_bundles_of_others_run(
     ran = run(*options, submission=root / "solutions" / "sample", bundle=root)
     assert ran.code == 0
     assert ran.said.count("Status on Codabench: Finished\n") == ran.said.count("Leaderboard row") == rows
+
+
+@pytest.mark.parametrize("depth", [600, 1000])
+def test_folders_deeper_than_python_can_copy_fail_without_a_traceback(run: Run, tiny: Path, depth: int) -> None:
+    archive = tiny.parent / "deep.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("model.py", "")
+        opened.writestr("d/" * depth + "x.txt", "")
+    ran = run(submission=archive)
+    assert ran.code == 1
+    assert "Failed: " in ran.error
+    assert "Traceback" not in ran.error
+    assert not [path for path in ran.out.iterdir() if path.name.startswith(".work")]
