@@ -157,12 +157,13 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {program!r})
 from ingest.clock import Clock
+from ingest.keeper import KeyKeeper
 from ingest.pipeline import run
 from ingest.pool import WorkerPool
 
 WorkerPool.start_afresh = lambda self, alone=False: False
 folders = {{name: Path(path) for name, path in {folders!r}.items()}}
-sys.exit(run(**folders, packages=None, clock=Clock()))
+sys.exit(run(**folders, packages=None, clock=Clock(), keeper=KeyKeeper(folders["program"])))
 """
 
 

@@ -81,6 +81,7 @@ def lock_out(path):
     os.chmod(path, 0)
     if os.stat(path).st_mode & 0o777:
         raise PermissionError(1, "nothing has changed")
+    os.chmod(path, 0o700)  # open for what follows
 
 def write(path):
     with open(path, "w") as file:

