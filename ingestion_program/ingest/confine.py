@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import resource
 import select
 import shutil
 import signal
@@ -118,11 +119,19 @@ def _text(path: Path) -> str:
         return ""
 
 
+MACOS_FILES = 10_240
+"""The most files that a process may open there, whatever its hard limit."""
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a system folder, inspected and cleaned
 
 
 def harden_process() -> None:
-    """Keep other processes of this user from reading this one's memory, and adopt orphaned descendants."""
+    """Keep other processes of this user from reading this one's memory, and adopt orphaned descendants.
+
+    Also allow as many open files as the hard limit does; the soft one is for programs that cannot handle many.
+    """
+    with contextlib.suppress(ValueError, OSError):
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most if sys.platform == "linux" else min(most, MACOS_FILES), most))
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)

@@ -1,7 +1,10 @@
 """Problems: what went wrong, where, what was expected, and how to fix it."""
 
+import errno
 from dataclasses import asdict, dataclass
 from typing import Literal
+
+SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 Stage = Literal["settings", "data", "load", "predict", "explain", "run"]
 Severity = Literal["error", "warning"]
@@ -47,6 +50,11 @@ def output_closed(output: object, error: OSError) -> Problem:
     expected = "a folder that can be emptied and written, with room on its disk"
     fix = "repair the worker, and run the submission again"
     return Problem("output_closed", "run", str(output), found, expected, fix, fault="organiser")
+
+
+def is_shortage(error: Exception) -> bool:
+    """Tell whether this process lacks descriptors or memory. While a model lives, that is the model's doing."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in SHORTAGES)
 
 
 def visible(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from ingest.answers import check_explanation, check_prediction
 from ingest.confine import Siblings
 from ingest.confined import ConfinedProcess, Confinement
-from ingest.errors import IngestionError, Problem, Stage
+from ingest.errors import IngestionError, Problem, Stage, is_shortage
 from ingest.media.alteration import ClipSource
 from ingest.media.buffers import FrameBuffer
 from ingest.media.frame_server import FrameServer
@@ -75,6 +75,7 @@ class ModelProcess:
                 isolation=isolation,
             ),
             siblings,
+            self.frames.sizes,
         )
         """The confined process in which the model runs."""
         # Buffers are numbered anew for each process: our numbers would tell it how many clips came before.
@@ -239,6 +240,8 @@ class ModelProcess:
             # The process may just have died; the thread that waits for its answer will notice.
             with contextlib.suppress(ChannelClosed, TimeoutError):
                 self.process.send(body, descriptor=descriptor)
+            if buffer is not None:  # known from now on, so its file is not needed again
+                buffer.close()
 
     def _as_known(self, buffers: list[int]) -> list[int]:
         return [self._known[number] for number in buffers if number in self._known]
@@ -314,7 +317,9 @@ def _no_end_of_the_run(stage: Stage, model: ModelProcess, problems: list[Problem
         problems.append(failure.problem)
     except IngestionError:
         raise
-    except Exception as error:  # noqa: BLE001 - an answer must not end the run
+    except Exception as error:
+        if is_shortage(error):
+            raise
         model.stop()  # its next answers cannot be trusted
         # Only the type: the text of an exception may quote the answer.
         found = f"{type(error).__name__} while checking this answer"

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 from ingest import VERSION
 from ingest.confine import container, remove, take_back
+from ingest.errors import SHORTAGES
 from ingest.stats import CLIP_STATUSES, RunStats
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def append(path: Path, text: str) -> None:
 
 
 def _write(path: Path, mode: Literal["wb", "ab"], content: bytes) -> None:
-    """Write; if the disk is full, wait, because the model that has filled it is about to be stopped."""
+    """Write; if there is no room, wait, because the model that has taken it is about to be stopped."""
     until = time.monotonic() + PATIENCE_S
 
     def patiently(step: Callable[[], T]) -> T:
@@ -168,7 +169,7 @@ def _write(path: Path, mode: Literal["wb", "ab"], content: bytes) -> None:
             try:
                 return step()
             except OSError as error:
-                if error.errno not in NO_ROOM or time.monotonic() > until:
+                if error.errno not in NO_ROOM | SHORTAGES or time.monotonic() > until:
                     raise
                 time.sleep(PAUSE_S)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ingest.data import check_unchanged
-from ingest.errors import Problem
+from ingest.errors import Problem, is_shortage
 from ingest.media.video import UnreadableClip, is_readable
 from ingest.model import LoadFailed, ask_explanation, ask_prediction
 
@@ -161,7 +161,14 @@ class ModelWorker:
                 except LoadFailed as failure:
                     self.stopped_by = failure.problem
                     break
-            answer = self._ask(query, limits)
+            try:
+                answer = self._ask(query, limits)
+            except (OSError, MemoryError) as error:
+                if not is_shortage(error):
+                    raise
+                self.model.stop()  # frees what it took
+                self.model.forget(self.model.frames.end().gone)
+                answer = Answer(problems=(Problem("too_much", "predict", "predict", *_SPOILED),))
             answers.append(replace(answer, crashed=not process.alive and not self._excused))
             self._longest_s = max(self._longest_s, time.monotonic() - began_s)
         return answers
