@@ -8,6 +8,7 @@ import pytest
 from ingest.capacity import OWN_DESCRIPTORS, PROCESS_DESCRIPTORS
 from ingest.media.frame_server import DESCRIPTORS
 from tests import ROOT
+from tests.deep import nested_folders
 from tests.ingestion.conftest import ONCE, PROGRAM, Outcome, model_source, run_program, run_script, write_phase
 from tests.ingestion.test_sandbox import linux
 
@@ -84,6 +85,28 @@ def test_models_side_by_side_share_the_files_that_a_process_may_open(numbered_cl
     assert "for the organisers" not in printed
     assert (code, outcome.json("run.json")["clips"]["ok"]) == (0, 12), printed
     assert outcome.json("run.json")["workers"] == 2
+
+
+FEW_LEFT = """\
+import os, resource, sys
+sys.path.insert(0, {program!r})
+from pathlib import Path
+from ingest import confine
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
+opened = []
+confine.shutil.rmtree = lambda *_, **__: opened.append(1)
+confine.remove(Path({folder!r}))
+assert not opened and not os.path.exists({folder!r})
+"""
+
+
+def test_deep_folders_are_removed_with_few_files_open(tmp_path: Path) -> None:
+    """Python would keep one open for each level, and a thousand of them are what a process may have."""
+    (tmp_path / "scratch").mkdir()
+    with nested_folders(tmp_path / "scratch", 900):
+        code, printed = run_script(tmp_path, FEW_LEFT.format(program=str(PROGRAM), folder=str(tmp_path / "scratch")))
+        assert code == 0, printed
 
 
 # Ingestion that lacks something when it looks at the second clip again, or checks what was answered to it.
