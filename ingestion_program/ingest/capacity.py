@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ingest.causes import CAUSES
 from ingest.confine import limits
 from ingest.limits import INGESTION_MB, SCRATCH_MB, SHARED_FRAMES_MB, THREADS
+from ingest.media.frame_server import DESCRIPTORS
 
 if TYPE_CHECKING:
     from ingest.errors import Problem
@@ -192,6 +193,12 @@ MODEL_WORKERS = "MODEL_WORKERS"
 """Environment variable: model processes side by side at most. `bundle evaluate` sets it when runs share a machine."""
 
 
+OWN_DESCRIPTORS = 64
+"""Files that ingestion itself keeps open at most, and a few to spare."""
+PROCESS_DESCRIPTORS = 16
+"""Files for each model process: its channels, and what the watch looks at."""
+
+
 def has_gpu() -> bool:
     """Tell whether this machine, or container, has a GPU of NVIDIA or AMD."""
     return any(any(DEVICES.glob(name)) for name in GRAPHICS)
@@ -212,7 +219,9 @@ def workers_for(wanted: int | None, memory_mb: int) -> int:
         wanted = 1 if has_gpu() else cores()
     wanted = min(wanted, int(os.environ.get(MODEL_WORKERS, wanted)))
     container, free_mb = limits(), _free_memory_mb()
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     room = [wanted, (shutil.disk_usage(tempfile.gettempdir()).free >> 20) // (2 * SCRATCH_MB)]
+    room.append((files - OWN_DESCRIPTORS) // (DESCRIPTORS + PROCESS_DESCRIPTORS))
     for memory in (container["memory_mb"], free_mb):
         if memory is not None:
             room.append(memory // (memory_mb + SHARED_FRAMES_MB + INGESTION_MB))

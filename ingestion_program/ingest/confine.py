@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import resource
 import select
 import shutil
 import signal
@@ -118,11 +119,21 @@ def _text(path: Path) -> str:
         return ""
 
 
+MACOS_FILES = 10_240
+"""The most files that a process may open there, whatever its hard limit."""
+DEEPEST = 10
+"""Python removes folders nested up to here; it keeps one more file open for each level."""
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a system folder, inspected and cleaned
 
 
 def harden_process() -> None:
-    """Keep other processes of this user from reading this one's memory, and adopt orphaned descendants."""
+    """Keep other processes of this user from reading this one's memory, and adopt orphaned descendants.
+
+    Also allow as many open files as the hard limit does; the soft one is for programs that cannot handle many.
+    """
+    with contextlib.suppress(ValueError, OSError):
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most if sys.platform == "linux" else min(most, MACOS_FILES), most))
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -149,22 +160,25 @@ def end_descendants(spared: Collection[int] = ()) -> None:
 
 def remove(folder: Path) -> None:
     """Remove a folder and everything a model put there, however deeply nested and whatever its permissions."""
-    take_back(folder)
-    with contextlib.suppress(RecursionError):
+    if take_back(folder) <= DEEPEST:
         shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
-        # Nested more deeply than Python can follow.
         subprocess.run(["rm", "-rf", "--", str(folder)], check=False, stderr=subprocess.PIPE)  # noqa: S603, S607 - our own folder, the system's rm
 
 
-def take_back(folder: Path) -> None:
-    """Give this user full access to a folder and all folders in it, as far as this user owns them."""
-    waiting = [str(folder)]  # strings, since `Path` would split long names into parts
+def take_back(folder: Path) -> int:
+    """Give this user full access to a folder and all folders in it, as far as this user owns them.
+
+    Returns how deeply they are nested.
+    """
+    waiting, deepest = [str(folder)], 0  # strings, since `Path` would split long names into parts
     while waiting:
         path = waiting.pop()
         with contextlib.suppress(OSError):  # a failure shows up later, when removal fails
             os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) | stat.S_IRWXU)  # noqa: PTH101
             waiting += [entry.path for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]
+        deepest = max(deepest, path.count("/"))
+    return deepest - str(folder).count("/")
 
 
 def shared_files() -> set[Path]:

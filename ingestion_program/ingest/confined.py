@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock, Thread
@@ -24,7 +25,7 @@ from ingest.causes import CAUSES, of_ending
 from ingest.codes import Stage
 from ingest.confine import Refusals, Siblings
 from ingest.errors import IngestionError, Problem
-from ingest.limits import FILE_MB, LimitMonitor
+from ingest.limits import FILE_MB, NOTHING_LENT, LimitMonitor
 from ingest.requests import Confined, read_request
 from ingest.settings import Isolation
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
@@ -58,8 +59,17 @@ class Confinement:
 class ConfinedProcess:
     """One process in a sandbox. Once it has ended, `start` starts a new one."""
 
-    def __init__(self, confinement: Confinement, siblings: Siblings | None = None) -> None:
-        """Prepare a process; `siblings` are those that run side by side with it."""
+    def __init__(
+        self,
+        confinement: Confinement,
+        siblings: Siblings | None = None,
+        lent: Mapping[int, int] = NOTHING_LENT,
+    ) -> None:
+        """Prepare a process; `siblings` are those that run side by side with it.
+
+        `lent`: size of each block of memory that is shared with it, bytes, by inode; it may grow.
+        """
+        self._lent = lent
         self._confinement = confinement
         self._siblings = siblings or Siblings()
         self._process: subprocess.Popen[bytes] | None = None
@@ -117,7 +127,7 @@ class ConfinedProcess:
                 start_new_session=True,
             )
             alive.add(self._process.pid)
-        self._watch = LimitMonitor(self._process, scratch, self._confinement.memory_mb, self._siblings)
+        self._watch = LimitMonitor(self._process, scratch, self._confinement.memory_mb, self._siblings, self._lent)
         self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
         self._drainer.start()
         self._channel = ours

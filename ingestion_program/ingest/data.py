@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from ingest.causes import CAUSES
+from ingest.causes import CAUSES, is_shortage
 from ingest.errors import IngestionError, Problem
 from ingest.media.alteration import ClipSource
 from ingest.media.exchange import Box, Exchange, Part
@@ -327,7 +327,7 @@ def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
     """Check that a clip and its exchange are unchanged: a model must not get a clip left out by damaging its file.
 
     `named`: whether the message may name the clip. Raises IngestionError when the file is missing, cannot be opened or
-    has changed.
+    has changed. Raises OSError when this process lacks what opening it takes.
     """
     files = [(clip.path, clip.sha256)]
     if clip.alteration is not None and clip.alteration.exchange is not None:
@@ -335,6 +335,8 @@ def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
     try:
         found = "different content" if any(hash_file(path) != sha256 for path, sha256 in files) else None
     except OSError as error:
+        if is_shortage(error):
+            raise
         found = f"a file that can no longer be opened ({error.strerror})"
     if found is not None:
         where = f"clip {clip.clip_id}" if named else "a clip"

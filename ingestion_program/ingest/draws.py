@@ -11,14 +11,17 @@ from typing import TypeVar
 
 import numpy as np
 
+from ingest.keeper import Sign, signer
+
 Item = TypeVar("Item")
 
 
 class Draws:
     """Named draws that depend only on key, seed and name."""
 
-    def __init__(self, key: bytes | None, seed: int) -> None:
-        self._secret = hmac.new(key or b"", str(seed).encode(), hashlib.sha256).digest()
+    def __init__(self, sign: Sign | None, seed: int) -> None:
+        """`sign`: signs with the seal's key; None without a key."""
+        self._secret = (sign or signer(None))(str(seed).encode())
 
     def seed(self, *names: str) -> int:
         """Return a whole number from 0 to 2**64 - 1."""

@@ -8,13 +8,16 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Event, Lock, Thread
+from types import MappingProxyType
 
 from ingest.confine import Siblings, is_our_own, limits, remove, shared_files
+from ingest.media.buffers import LARGEST_BLOCK
 
 RESERVE_S = 10.0
 SHARE = 0.95
@@ -75,9 +78,11 @@ DELETED = b" (deleted)"
 """The end of a line in /proc/PID/maps if the mapped file has been deleted."""
 COUNTED = ("RssAnon", "RssFile", "VmSwap", "VmPTE")
 """Fields of /proc/PID/status that count as memory, kB: resident, swapped, and page tables. Shared memory is counted
-from its mappings instead."""
+by its files instead."""
 STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/memory.stat"))
 """A container's memory statistics, in versions 2 and 1 of control groups; a machine has one of them."""
+
+NOTHING_LENT: Mapping[int, int] = MappingProxyType({})
 
 Excess = tuple[str, str, str]
 """What a model used too much of, the limit, and how to fix it."""
@@ -86,8 +91,19 @@ Excess = tuple[str, str, str]
 class LimitMonitor:
     """Kills a model process that exceeds a limit, and records why."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", scratch: Path, memory_mb: int, siblings: Siblings) -> None:
-        """Start watching. `siblings` are all models of the run, which share the container's memory."""
+    def __init__(
+        self,
+        process: "subprocess.Popen[bytes]",
+        scratch: Path,
+        memory_mb: int,
+        siblings: Siblings,
+        lent: Mapping[int, int] = NOTHING_LENT,
+    ) -> None:
+        """Start watching. `siblings` are all models of the run, which share the container's memory.
+
+        `lent`: size of each block that ingestion has shared with the process, bytes, by inode; it may grow.
+        """
+        self._lent = lent
         self._most = siblings.most
         self._process = process
         self._scratch = scratch
@@ -154,7 +170,7 @@ class LimitMonitor:
         if headless and self._headless:
             return "a main thread that has ended", "a running main thread", "keep the main thread running"
         self._headless = headless
-        unnamed = _unnamed(pid, self._scratch)
+        unnamed = _unnamed(pid, self._scratch, self._lent)
         # A process that is ending cannot be inspected, either; it has no memory any more.
         if unnamed is None and self._was_open and "VmSize" in _status(pid):
             return "a process that cannot be inspected", "one that can", "do not change PR_SET_DUMPABLE"
@@ -256,20 +272,27 @@ def _measure(folder: Path) -> tuple[int, int]:
     return entries, size >> 20
 
 
-def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
-    """Return the size of deleted scratch files that are still in use, and of mapped shared memory without a file, MB.
+def _unnamed(pid: int, scratch: Path, lent: Mapping[int, int] = NOTHING_LENT) -> tuple[int, int] | None:
+    """Return the size of deleted scratch files that are still in use, and of shared memory without a file, MB.
 
-    None if the process cannot be inspected.
+    Shared memory counts once, whether it is open, mapped or still to be received. None if the process cannot be
+    inspected.
+
+    `lent`: size of each block that ingestion has shared with it, bytes, by inode.
     """
     files: dict[int, int] = {}
-    shared = 0
+    shared: dict[int, int] = {}
+    mapped: Counter[int] = Counter()
+    unread: dict[int, int] = {}
     try:
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
                 # Not by name: a path may be too long to be reported.
                 file = entry.stat()
-                if file.st_nlink == 0 and stat.S_ISREG(file.st_mode) and file.st_dev != _device_of_frames():
-                    files[file.st_ino] = _taken(file)
+                if file.st_nlink == 0 and stat.S_ISREG(file.st_mode):
+                    (shared if file.st_dev == _device_of_frames() else files)[file.st_ino] = _taken(file)
+                elif stat.S_ISSOCK(file.st_mode):
+                    unread[file.st_ino] = _unread(pid, entry.name)
         maps = Path(f"/proc/{pid}/maps").read_bytes()
     except PermissionError:
         return None
@@ -284,8 +307,18 @@ def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
                 files.setdefault(int(inode), FILE_MB << 20)
             elif rights.endswith(b"s") and path.startswith((b"/dev/zero", b"/memfd:")):
                 start, end = (int(address, 16) for address in addresses.split(b"-"))
-                shared += end - start
-    return sum(files.values()) >> 20, shared >> 20
+                mapped[int(inode)] += end - start
+    # Mapping one page of a block keeps all of it.
+    shared |= {inode: lent.get(inode, size) for inode, size in mapped.items() if inode not in shared}
+    # Whoever reads what it has asked for leaves one block unread at most.
+    waiting = LARGEST_BLOCK * max(0, sum(unread.values()) - 1)
+    return sum(files.values()) >> 20, (sum(shared.values()) + waiting) >> 20
+
+
+def _unread(pid: int, descriptor: str) -> int:
+    """Return how many descriptors wait in a socket to be received; Linux before 5.6 does not say."""
+    text = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text(encoding="ascii")
+    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("scm_fds:"))
 
 
 @cache

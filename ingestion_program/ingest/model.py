@@ -78,6 +78,7 @@ class ModelProcess:
                 isolation=isolation,
             ),
             siblings,
+            self.frames.sizes,
         )
         """The confined process in which the model runs."""
         # Buffers are numbered anew for each process: our numbers would tell it how many clips came before.
@@ -230,6 +231,8 @@ class ModelProcess:
             # The process may just have died; the thread that waits for its answer will notice.
             with contextlib.suppress(ChannelClosed, TimeoutError):
                 self.process.send(body, descriptor=descriptor)
+            if buffer is not None:  # known from now on, so its file is not needed again
+                buffer.close()
 
     def _as_known(self, buffers: list[int]) -> list[int]:
         return [self._known[number] for number in buffers if number in self._known]

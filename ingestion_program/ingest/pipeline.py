@@ -14,6 +14,7 @@ from ingest.confine import Siblings, end_descendants, harden_process
 from ingest.data import Footage, read_footage
 from ingest.draws import Draws
 from ingest.errors import IngestionError, Problem
+from ingest.keeper import KeyKeeper
 from ingest.limits import RunDeadline
 from ingest.log import Log
 from ingest.model import ModelProcess
@@ -23,8 +24,6 @@ from ingest.record import (
     hold_room,
     open_private,
     publish,
-    read_key,
-    remove_key,
     run_record,
     write_manifest,
     write_run,
@@ -57,6 +56,7 @@ class _Run:
     folder: Path
     """Where the record is written during the run."""
     clock: Clock
+    keeper: KeyKeeper
     log: Log
     room: IO[bytes]
     stats: RunStats = field(default_factory=RunStats)
@@ -64,7 +64,6 @@ class _Run:
     task: Task | None = None
     fingerprint: Fingerprint | None = None
     credits: tuple[Credit, ...] = ()
-    key: bytes | None = None
     footage: Footage = field(default_factory=lambda: Footage([], {}, {}, {}))
     results: RecordWriter | None = None
 
@@ -88,7 +87,7 @@ class _Run:
         settings = self.input_data / SETTINGS
         record = run_record(self.stats, self.clock, self.task, settings, self.fingerprint, self.credits, used)
         write_run(self.folder, record)
-        write_manifest(self.folder, self.key)
+        write_manifest(self.folder, self.keeper.sign if self.keeper.keyed else None)
         publish(self.folder, self.output)
 
     def flush_partial_run(self) -> bool:
@@ -118,6 +117,7 @@ def run(
     submission: Path,
     packages: Path | None,
     clock: Clock,
+    keeper: KeyKeeper,
 ) -> int:
     """Run ingestion and return its exit code.
 
@@ -135,6 +135,8 @@ def run(
         Where the program's packages were installed for this run; None if the image has them.
     clock
         Started with the program: installing packages counts towards the same budget.
+    keeper
+        Has taken the key out of `program`, and seals the record.
 
     Raises
     ------
@@ -143,12 +145,12 @@ def run(
     """
     harden_process()
     folder = open_private(output)
-    this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder))
+    this = _Run(input_data, output, folder, clock, keeper, Log(folder / "log.txt"), hold_room(folder))
     this.log.line(f"version {VERSION}, program in {program}")
     watchdog = RunDeadline(this.flush_partial_run)
     try:
-        this.key = read_key(program)
-        remove_key(program)
+        if keeper.problems:
+            raise IngestionError(keeper.problems)
         _run(this, submission, packages, watchdog)
     except IngestionError as error:
         this.stats.end("organiser_error", error.problems)
@@ -185,7 +187,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: RunDeadl
         reader = ResultsReader(submission, packages, task, names)
         pool = WorkerPool([ModelWorker(reader, task, this.clock, hidden=this.hidden)], task.limits)
     runner = Runner(task, pool, results, this.clock, this.log, this.stats, feedback)
-    runner.run(this.footage, Draws(this.key, task.seed))
+    runner.run(this.footage, Draws(this.keeper.sign, task.seed))
     said = pool.output()
     if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))

@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import hmac
 import json
 import os
 import platform
-import re
 import stat
 import tempfile
 import time
@@ -20,8 +18,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 from ingest import VERSION
+from ingest.causes import SHORTAGES
 from ingest.confine import container, remove, take_back
-from ingest.errors import IngestionError, Problem
 from ingest.stats import CLIP_STATUSES, RunStats
 
 if TYPE_CHECKING:
@@ -29,59 +27,14 @@ if TYPE_CHECKING:
 
     from ingest.capacity import Processor
     from ingest.clock import Clock
+    from ingest.keeper import Sign
     from ingest.settings import Task
     from ingest.submission import Credit, Fingerprint
 
 
-KEY_FILE = "seal.key"
-KEY = re.compile(r"[0-9a-f]{64}")
-
-
-def read_key(program: Path) -> bytes | None:
-    """Read the key from the program's folder.
-
-    Returns 32 bytes; None if the bundle has no key. Raises IngestionError when the key is damaged.
-    """
-    path = program / KEY_FILE
-    try:
-        text = path.read_text(encoding="ascii", errors="replace").strip()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise IngestionError([_problem(f"an unreadable file ({error.strerror})", "a readable file")]) from None
-    if not KEY.fullmatch(text):
-        raise IngestionError([_problem("different content", "64 hexadecimal digits")])
-    return bytes.fromhex(text)
-
-
-def remove_key(program: Path) -> None:
-    """Remove the key before any of a participant's code runs.
-
-    Raises IngestionError when it cannot be removed, so that the model could read it.
-    """
-    try:
-        (program / KEY_FILE).unlink(missing_ok=True)
-    except OSError as error:
-        found = f"a file that cannot be removed ({error.strerror})"
-        raise IngestionError([_problem(found, "a folder that ingestion may write to")]) from None
-
-
-def seal(manifest: dict[str, Any], key: bytes) -> str:
+def seal(manifest: dict[str, Any], sign: Sign) -> str:
     """Return the HMAC-SHA256 of a manifest without its seal, 64 hexadecimal digits; see docs/output_format.md."""
-    message = json.dumps(manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hmac.new(key, message.encode("ascii"), hashlib.sha256).hexdigest()
-
-
-def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
-    """Whether a manifest holds its seal under this key."""
-    rest = {name: value for name, value in manifest.items() if name != "seal"}
-    found = str(manifest.get("seal")).encode("utf-8", "replace")
-    return hmac.compare_digest(found, seal(rest, key).encode())
-
-
-def _problem(found: str, expected: str) -> Problem:
-    fix = "build the bundle again with `bundle build` and upload both programs"
-    return Problem("seal_key_broken", "settings", KEY_FILE, found, expected, fix)
+    return sign(json.dumps(manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).hex()
 
 
 FORMAT_VERSION = 2
@@ -164,8 +117,8 @@ def write_text(folder: Path, name: str, text: str) -> None:
     write_file(folder / name, text.encode("utf-8", "backslashreplace"))
 
 
-def write_manifest(folder: Path, key: bytes | None) -> None:
-    """Remove what is not ours, then list the rest in `manifest.json`, sealed if there is a key.
+def write_manifest(folder: Path, sign: Sign | None) -> None:
+    """Remove what is not ours, then list the rest in `manifest.json`, sealed unless `sign` is None.
 
     Where a machine cannot keep a model out of this folder, the model may have put anything here: links that the
     platform would follow, a `metadata` that would stop the upload, or files that look like results.
@@ -183,7 +136,7 @@ def write_manifest(folder: Path, key: bytes | None) -> None:
             digest = hashlib.sha256(content).hexdigest()
             files[path.relative_to(folder).as_posix()] = {"bytes": len(content), "sha256": digest}
     manifest: dict[str, Any] = {"format_version": FORMAT_VERSION, "files": files}
-    manifest["seal"] = seal(manifest, key) if key else None
+    manifest["seal"] = sign and seal(manifest, sign)
     write_file(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
 
 
@@ -208,7 +161,7 @@ def append(path: Path, text: str) -> None:
 
 
 def _write(path: Path, mode: Literal["wb", "ab"], content: bytes) -> None:
-    """Write; if the disk is full, wait, because the model that has filled it is about to be stopped."""
+    """Write; if there is no room, wait, because the model that has taken it is about to be stopped."""
     until = time.monotonic() + PATIENCE_S
 
     def patiently(step: Callable[[], T]) -> T:
@@ -216,7 +169,7 @@ def _write(path: Path, mode: Literal["wb", "ab"], content: bytes) -> None:
             try:
                 return step()
             except OSError as error:
-                if error.errno not in NO_ROOM or time.monotonic() > until:
+                if error.errno not in NO_ROOM | SHORTAGES or time.monotonic() > until:
                     raise
                 time.sleep(PAUSE_S)
 

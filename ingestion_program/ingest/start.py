@@ -7,10 +7,11 @@ from pathlib import Path
 from ingest import DEFAULTS
 from ingest.causes import CAUSES
 from ingest.clock import Clock
-from ingest.errors import IngestionError, Problem
+from ingest.errors import Problem
+from ingest.keeper import KeyKeeper
 from ingest.log import Log, say, speak_utf8
 from ingest.packages import PackagesMissing, provide
-from ingest.record import empty_folder, read_key, remove_key, run_record, write_manifest, write_run
+from ingest.record import empty_folder, run_record, write_manifest, write_run
 from ingest.stats import RunStats
 
 # What the program needs; pandas and scikit-learn are for the participants' models.
@@ -31,39 +32,39 @@ def main(arguments: list[str], usage: str) -> int:
     input_data, output, program, submission = (Path(p) for p in (*arguments, *DEFAULTS[len(arguments) :]))
     try:
         empty_folder(output)
-        return _run(input_data, output, program, submission, clock)
+        return _run(input_data, output, program, submission, clock, KeyKeeper(program))
     except OSError as error:  # all other errors are recorded
         found = f"{error.strerror}" + (f": {error.filename}" if error.filename else "")
         say(f"[ingestion] {CAUSES['output'].as_problem('run', str(output), found=found).line()}")
         return ORGANISER_ERROR
 
 
-def _run(input_data: Path, output: Path, program: Path, submission: Path, clock: Clock) -> int:
+def _run(input_data: Path, output: Path, program: Path, submission: Path, clock: Clock, keeper: KeyKeeper) -> int:
     try:
         packages = provide(PROGRAM, MODULES)
     except PackagesMissing as error:
-        return _leave_record(output, program, clock, str(error))
+        return _leave_record(output, keeper, clock, str(error))
     from ingest.pipeline import run  # noqa: PLC0415 - it imports the packages
 
     return run(
-        input_data=input_data, output=output, program=program, submission=submission, packages=packages, clock=clock
+        input_data=input_data,
+        output=output,
+        program=program,
+        submission=submission,
+        packages=packages,
+        clock=clock,
+        keeper=keeper,
     )
 
 
-def _leave_record(output: Path, program: Path, clock: Clock, advice: str) -> int:
+def _leave_record(output: Path, keeper: KeyKeeper, clock: Clock, advice: str) -> int:
     """Tell scoring, and with it the report, that the image lacks packages."""
     log, stats = Log(output / "log.txt"), RunStats()
     expected, fix = "the packages of requirements.lock", "organisers: follow log.txt"
     problem = Problem("packages_missing", "run", "the image", "no such packages", expected, fix)
-    stats.end("organiser_error", [problem])
+    stats.end("organiser_error", [problem, *keeper.problems])
     log.line(advice, summary=True)
     log.close()
-    key = None
-    try:
-        key = read_key(program)
-        remove_key(program)
-    except IngestionError as error:
-        stats.problems += error.problems
     write_run(output, run_record(stats, clock, None, Path("task.yaml"), None))
-    write_manifest(output, key)
+    write_manifest(output, keeper.sign if keeper.keyed else None)
     return ORGANISER_ERROR

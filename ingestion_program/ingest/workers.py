@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ingest.causes import CAUSES
+from ingest.causes import CAUSES, is_shortage
 from ingest.data import check_unchanged
 from ingest.errors import Problem
 from ingest.media.video import UnreadableClip, is_readable
@@ -169,7 +169,15 @@ class ModelWorker:
                 except LoadFailed as failure:
                     self.stopped_by = failure.problem
                     break
-            answer = self._ask(query, limits)
+            try:
+                answer = self._ask(query, limits)
+            except (OSError, MemoryError) as error:
+                if not is_shortage(error):
+                    raise
+                self.model.stop()  # frees what it took
+                self.model.forget(self.model.frames.end().gone)
+                shortage = CAUSES["shortage"].as_problem("predict", "predict", kind=type(error).__name__)
+                answer = Answer(problems=(shortage,))
             answers.append(replace(answer, crashed=not process.alive and not self._excused))
             self._longest_s = max(self._longest_s, time.monotonic() - began_s)
         return answers

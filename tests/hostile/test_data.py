@@ -16,7 +16,7 @@ import yaml
 
 from ingest.data import read_footage
 from ingest.errors import IngestionError, Problem
-from ingest.record import read_key
+from ingest.keeper import read_key
 from ingest.settings import read_task
 from tests.hostile.cases import CASES
 from tests.hostile.stage import CLIPS, KEY, LIMITS, SECRETS, Played, Stage, play, set_stage

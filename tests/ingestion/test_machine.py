@@ -1,5 +1,7 @@
 """Odd machines, such as one whose disk is full: whose fault it is, and what is recorded all the same."""
 
+import ctypes
+import errno
 import mmap
 import os
 import shutil
@@ -20,6 +22,7 @@ from ingest import limits
 from ingest.codes import Stage
 from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import Problem
+from ingest.media.buffers import LARGEST_BLOCK, FrameBuffer
 from ingest.model import LoadFailed, ModelProcess
 from ingest.record import append, open_private, publish
 from ingest.settings import Isolation, Limits
@@ -134,6 +137,23 @@ def test_a_record_waits_for_the_end_of_whoever_has_filled_the_disk(disk: Path) -
     Timer(0.2, (disk / "others").unlink).start()
     append(disk / "record", "x" * 100_000)
     assert (disk / "record").stat().st_size == 100_000
+
+
+def test_a_record_waits_for_descriptors_that_will_be_free_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [OSError(errno.EMFILE, "too many"), (tmp_path / "record").open("ab", 0)]
+
+    def opened(*_: object, **__: object) -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(Path, "open", opened)
+    append(tmp_path / "record", "text")
+    monkeypatch.undo()
+    assert (tmp_path / "record").read_text() == "text"
 
 
 def test_a_disk_that_a_model_fills_while_answers_are_recorded_costs_no_run(disk: Path, numbered_clip: Path) -> None:
@@ -285,15 +305,49 @@ def test_files_without_a_name_count_however_deep_they_were_made(tmp_path: Path) 
     assert after == (before[0] + 8, before[1])
 
 
-def test_shared_memory_counts_by_what_is_mapped(tmp_path: Path) -> None:
-    before = limits._unnamed(os.getpid(), tmp_path)
+def test_shared_memory_counts_once_whether_open_or_mapped(tmp_path: Path) -> None:
+    before = shared_mb(tmp_path)
     descriptor = os.memfd_create("frames")
     os.ftruncate(descriptor, 8 << 20)
+    assert shared_mb(tmp_path) == before + 8
+    copy = os.dup(descriptor)
     with mmap.mmap(descriptor, 8 << 20), mmap.mmap(-1, 4 << 20):
-        after = limits._unnamed(os.getpid(), tmp_path)
+        assert shared_mb(tmp_path) == before + 12
     os.close(descriptor)
-    assert before is not None
-    assert after == (before[0], before[1] + 12)
+    os.close(copy)
+    assert shared_mb(tmp_path) == before
+
+
+def test_a_page_of_a_block_counts_as_the_block(tmp_path: Path) -> None:
+    before = shared_mb(tmp_path)
+    buffer = FrameBuffer(1, 8 << 20)
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    page = libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, buffer.descriptor, ctypes.c_long(0))
+    inode = buffer.inode
+    buffer.close()
+    del buffer
+    assert shared_mb(tmp_path, {inode: 8 << 20}) == before + 8
+    libc.munmap(ctypes.c_void_p(page), ctypes.c_size_t(4096))
+
+
+def test_blocks_that_nobody_receives_count_as_the_largest(tmp_path: Path) -> None:
+    before = shared_mb(tmp_path)
+    ends = socket.socketpair()
+    descriptor = os.memfd_create("frames")
+    for _ in range(3):
+        socket.send_fds(ends[0], [b"x"], [descriptor])
+    # The first may have been sent just now.
+    assert shared_mb(tmp_path) == before + 2 * (LARGEST_BLOCK >> 20)
+    for end in ends:
+        end.close()
+    os.close(descriptor)
+
+
+def shared_mb(scratch: Path, lent: dict[int, int] | None = None) -> int:
+    found = limits._unnamed(os.getpid(), scratch, lent or {})
+    assert found is not None
+    return found[1]
 
 
 @pytest.mark.parametrize("ending", ["killed", "by itself"])

@@ -19,7 +19,7 @@ from ingest import capacity, pool, workers
 from ingest.clock import Clock
 from ingest.errors import IngestionError, Problem
 from ingest.media.alteration import ClipSource
-from ingest.media.frame_server import ClipEnd
+from ingest.media.frame_server import DESCRIPTORS, ClipEnd
 from ingest.media.video import UnreadableClip
 from ingest.model import CallFailed, LoadFailed
 from ingest.pool import WorkerPool
@@ -378,8 +378,13 @@ def test_there_are_as_many_models_as_there_is_room_for(tmp_path: Path, monkeypat
     monkeypatch.setattr(capacity, "limits", lambda: limits)
     monkeypatch.setattr(capacity, "cores", lambda: 8)
     monkeypatch.setattr("shutil.disk_usage", lambda _: disk)
+    files = [20_000, 20_000]
+    monkeypatch.setattr("resource.getrlimit", lambda _: files)
     assert capacity.workers_for(None, 512) == 8
     assert capacity.workers_for(4, 512) == 4
+    files[0] = capacity.OWN_DESCRIPTORS + 3 * (DESCRIPTORS + capacity.PROCESS_DESCRIPTORS)
+    assert capacity.workers_for(None, 512) == 3
+    files[0] = 20_000
     monkeypatch.setenv(capacity.MODEL_WORKERS, "2")
     assert (capacity.workers_for(None, 512), capacity.workers_for(1, 512)) == (2, 1)
     monkeypatch.delenv(capacity.MODEL_WORKERS)
@@ -400,6 +405,7 @@ def test_graphics_cards_hold_one_model_unless_the_settings_say_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "nvidia0").touch()
+    monkeypatch.setattr("resource.getrlimit", lambda _: (20_000, 20_000))
     monkeypatch.setattr(capacity, "DEVICES", tmp_path)
     monkeypatch.setattr(capacity, "MEMORY", tmp_path / "none")
     monkeypatch.setattr(capacity, "limits", lambda: {"memory_mb": None, "processes": None})

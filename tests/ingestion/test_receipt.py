@@ -157,6 +157,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {program!r})
 from ingest.clock import Clock
+from ingest.keeper import KeyKeeper
 from ingest.pipeline import run
 from ingest.media import frame_stream
 from ingest.media.video import FrameReader
@@ -165,7 +166,7 @@ from ingest.pool import WorkerPool
 start_afresh = WorkerPool.start_afresh
 {patch}
 folders = {{name: Path(path) for name, path in {folders!r}.items()}}
-sys.exit(run(**folders, packages=None, clock=Clock()))
+sys.exit(run(**folders, packages=None, clock=Clock(), keeper=KeyKeeper(folders["program"])))
 """
 
 

@@ -81,6 +81,7 @@ def lock_out(path):
     os.chmod(path, 0)
     if os.stat(path).st_mode & 0o777:
         raise PermissionError(1, "nothing has changed")
+    os.chmod(path, 0o700)  # open for what follows
 
 def write(path):
     with open(path, "w") as file:
@@ -100,6 +101,15 @@ attempts = {
     "a large file": lambda: open("large", "wb").truncate(65 << 20),
     "the parent's environment": lambda: open(f"/proc/{parent}/environ", "rb").read(),
     "the parent's memory": lambda: open(f"/proc/{parent}/mem", "rb").close(),
+    "what the network has done": lambda: open("/proc/self/net/dev").read(),
+    "what the network of a thread has done": lambda: open(f"/proc/self/task/{os.getpid()}/net/dev").read(),
+    "the machine's connections": lambda: open("/proc/net/tcp").read(),
+    "what memory has done": lambda: open("/sys/devices/system/node/node0/vmstat").read(),
+    "how much memory a node has left": lambda: open("/sys/devices/system/node/node0/meminfo").read(),
+    "its own state": lambda: [open(f"/proc/self/{name}").read() for name in ("status", "maps", "cgroup", "stat")],
+    "its open files": lambda: os.listdir("/proc/self/fd"),
+    "which processors there are": lambda: open("/sys/devices/system/cpu/online").read(),
+    "how they are built": lambda: open("/sys/devices/system/cpu/cpu0/topology/core_id").read(),
     "signal the parent": lambda: os.kill(parent, 0),
     "signal itself": lambda: os.kill(os.getpid(), 0),
     "a sibling's memory": lambda: open(f"/proc/{sibling}/mem", "rb").close(),
@@ -215,6 +225,8 @@ BY_SECCOMP = {
 BY_LANDLOCK = {
     *("read outside", "list outside", "write outside", "empty a file by path", "write the submission", "a link"),
     *("the parent's environment", "the parent's memory"),
+    *("what the network has done", "what the network of a thread has done", "the machine's connections"),
+    *("what memory has done", "how much memory a node has left"),
     *("a sibling's memory", "what a sibling does", "notes of a sibling", "notes for a sibling"),
 }
 WITHOUT_PATHS = {
@@ -536,6 +548,29 @@ def test_a_setting_adds_calls_and_takes_no_wall_away(machine: Machine) -> None:
         "openat",
     }
     assert not policy & set(added)
+
+
+PINNED = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+from model_process.sandbox import SandboxPolicy, enter_sandbox
+enter_sandbox(SandboxPolicy.from_record(json.loads(sys.argv[2])))
+links = [f"/proc/self/fd/{number}" for number in range(3, 60)]
+print(json.dumps([os.readlink(link) for link in links if os.path.lexists(link)]))
+"""
+
+
+@linux
+def test_files_of_the_system_stay_open_so_that_they_are_not_forgotten(tmp_path: Path) -> None:
+    """When memory is short, the kernel would make others in their place, which may not be read."""
+    if kernels_tier() != "full":
+        pytest.skip("NOT TESTED: no Landlock")
+    policy = SandboxPolicy("full", tmp_path, tmp_path, None, 256, 64, 60, os.getpid())
+    words = [sys.executable, "-c", PINNED, str(PROGRAM), json.dumps(policy.record())]
+    kept = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    names = {Path(name).name for name in kept}
+    assert {*landlock.OF_THIS_PROCESS.split(), "cpuinfo", "meminfo", "osrelease"} - names == set()
+    assert all(name.startswith("/proc/") for name in kept), kept
 
 
 VERSIONS = """

@@ -319,6 +319,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {program!r})
 from ingest.clock import Clock
+from ingest.keeper import KeyKeeper
 from ingest.pipeline import run
 from ingest.probes import run as patched
 
@@ -335,7 +336,7 @@ def breaks(*arguments):
 patched.line = breaks
 folders = {{name: Path(path) for name, path in {folders!r}.items()}}
 folders["output"].mkdir()
-sys.exit(run(**folders, packages=None, clock=Clock()))
+sys.exit(run(**folders, packages=None, clock=Clock(), keeper=KeyKeeper(folders["program"])))
 """
 
 

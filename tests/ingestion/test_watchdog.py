@@ -17,6 +17,7 @@ sys.path.insert(0, {program!r})
 import ingest.{module}
 from ingest import limits
 from ingest.clock import Clock
+from ingest.keeper import KeyKeeper
 from ingest.pipeline import run
 
 patched = ingest.{module}
@@ -41,7 +42,7 @@ def stands_still(*arguments, **named):
 patched.{function} = stands_still
 folders = {{name: Path(path) for name, path in {folders!r}.items()}}
 folders["output"].mkdir()
-sys.exit(run(**folders, packages=None, clock=Clock()))
+sys.exit(run(**folders, packages=None, clock=Clock(), keeper=KeyKeeper(folders["program"])))
 """
 
 

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 F_SEAL_FUTURE_WRITE = 0x0010
 """Python 3.11 has no name for it."""
+LARGEST_BLOCK = 48 << 20
+"""Bytes; blocks for very large frames have more."""
 KEPT_FREE_BYTES = 48 << 20
 """Unused memory up to this size is kept for the next request."""
 KEPT_FREE = 64
@@ -30,7 +32,9 @@ class FrameBuffer:
         self.size = size
         """Bytes."""
         self.descriptor = _anonymous_file(size)
-        """The file."""
+        """The file; -1 once it is closed."""
+        self.inode = os.fstat(self.descriptor).st_ino
+        """Identifies the file to the system."""
         self._bytes = np.frombuffer(mmap.mmap(self.descriptor, size), np.uint8)
         _seal(self.descriptor)
 
@@ -40,8 +44,10 @@ class FrameBuffer:
         return self._bytes[number * length : (number + 1) * length].reshape(shape)
 
     def close(self) -> None:
-        """Close the file; its memory lives on as long as a process maps it."""
-        os.close(self.descriptor)
+        """Close the file; its memory lives on as long as a process has it open or maps it."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
 
 
 class BufferPool:
@@ -52,6 +58,8 @@ class BufferPool:
         self._created = 0
         self.bytes_in_use = 0
         """Bytes of the blocks that are handed out."""
+        self.sizes: dict[int, int] = {}
+        """Bytes of every block of the current model, even if released, by inode."""
 
     def take(self, size: int) -> FrameBuffer:
         """Return a block of `size` bytes."""
@@ -61,13 +69,16 @@ class BufferPool:
                 self._free.remove(buffer)
                 return buffer
         self._created += 1
-        return FrameBuffer(self._created, size)
+        buffer = FrameBuffer(self._created, size)
+        self.sizes[buffer.inode] = size
+        return buffer
 
     def forget(self) -> None:
         """Release all unused blocks: their content was meant for a model that has ended."""
         for buffer in self._free:
             buffer.close()
         self._free = []
+        self.sizes.clear()
 
     def give_back(self, buffer: FrameBuffer, *, reusable: bool) -> list[int]:
         """Take `buffer` back; return the numbers of blocks that were released for good.

@@ -1,7 +1,7 @@
 """Serve frames and sound of one clip at a time to the model: small requests whole, large ones as streams."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Barrier, RLock
@@ -10,7 +10,7 @@ from typing import Any
 import cv2
 
 from ingest.media.alteration import ClipSource
-from ingest.media.buffers import BufferPool, FrameBuffer
+from ingest.media.buffers import KEPT_FREE, BufferPool, FrameBuffer
 from ingest.media.frame_stream import FrameStream, StreamPlan, plan_stream
 from ingest.media.sound import Sound, read_sound
 from ingest.media.video import ClipFacts, read_facts
@@ -28,6 +28,11 @@ MOST_RATES = 4
 """Most sampling rates of one clip: the sound at each rate is kept until the clip ends."""
 KEPT_READINGS = 64
 """Most readings of one clip that are kept, however small; each takes a block of memory with a file descriptor."""
+CORES = os.cpu_count() or 1
+DECODERS = max(CORES, OPEN_STREAMS + 1) + 1
+"""Threads that decode for one model."""
+DESCRIPTORS = KEPT_READINGS + 1 + KEPT_FREE + 3 * DECODERS
+"""Most files that serving one model keeps open: a block each, and what a thread decodes, altered by another clip."""
 OPEN_BYTES = 768 << 20
 """Most memory that the readings of one clip may hold at once."""
 
@@ -46,16 +51,15 @@ class FrameServer:
     """Serves frames and sound of one clip at a time."""
 
     def __init__(self) -> None:
-        cores = os.cpu_count() or 1
         # OpenCV's own threads busy-wait for one another, and the cores are needed for decoding.
         cv2.setNumThreads(1)
         # FFmpeg's frame threads also decode ahead: with one per core, it would wait while frames are converted.
-        self._alone = 2 * cores
+        self._alone = 2 * CORES
         self._pool = BufferPool()
         self._lock = RLock()
         # All threads are started before the model, which could use up the machine's threads. Some decoders wait for
         # the model, which may wait for frames of another decoder, so there is always one more.
-        self._decoders = _threads(max(cores, OPEN_STREAMS + 1) + 1)
+        self._decoders = _threads(DECODERS)
         self._running = 0
         self._clip: ClipSource | None = None
         self._facts: ClipFacts | None = None
@@ -66,6 +70,11 @@ class FrameServer:
         self._faults: set[str] = set()
         self._unreadable = False
         self._open: dict[int, FrameStream] = {}
+
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """Bytes of every block of memory that the current model may hold, by inode."""
+        return self._pool.sizes
 
     def forget(self) -> None:
         """Release memory that held frames for an earlier model."""
@@ -146,7 +155,6 @@ class FrameServer:
 
     def end(self) -> ClipEnd:
         """Finish the current clip; memory that the model still maps stays untouched, the rest is reused."""
-        self._current()
         with self._lock:
             streams = [*self._streams.values(), *self._extra]
             self._streams, self._extra = {}, []

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.media.alteration import Alteration, ClipSource
-from ingest.media.buffers import FrameBuffer
+from ingest.media.buffers import LARGEST_BLOCK, FrameBuffer
 from ingest.media.painter import Painter
 from ingest.media.video import (
     ClipFacts,
@@ -23,9 +23,9 @@ from ingest.media.video import (
 )
 from ingest.requests import FrameRequest
 
-WHOLE_BYTES = 48 << 20
+WHOLE_BYTES = LARGEST_BLOCK
 """Requests up to this size are decoded whole; they can be served twice."""
-RING_BYTES = 48 << 20
+RING_BYTES = LARGEST_BLOCK
 """Larger requests are streamed through a ring of slots of this size."""
 MAXIMUM_BATCH = 8
 

@@ -1,8 +1,9 @@
 """The sandbox around a participant's code. The model process enters it before it imports anything else.
 
-It uses only what a process without capabilities may do in the platform's container: resource limits, Landlock and
-seccomp. None of it can be undone. A kernel may lack parts of it, so `enter_sandbox` returns what is in force. Landlock
-restricts only the calling thread and its children, so all of this happens before NumPy starts threads.
+It gives up all capabilities first, and uses only what a process without them may do in the platform's container:
+resource limits, Landlock and seccomp. None of it can be undone. A kernel may lack parts of it, so `enter_sandbox`
+returns what is in force. Landlock restricts only the calling thread and its children, so all of this happens before
+NumPy starts threads.
 """
 
 import os
@@ -81,11 +82,14 @@ def enter_sandbox(policy: SandboxPolicy, tell: Tell | None = None) -> Isolated:
         return held
 
     kernel.limit_resources(policy)
-    if not sys.platform.startswith("linux") or policy.at_most == "portable":
+    if not sys.platform.startswith("linux"):
+        return done(Isolated("portable"))
+    bare = kernel.drop_capabilities()
+    if policy.at_most == "portable":
         return done(Isolated("portable"))
     kernel.kill_on_parent_exit(policy.parent)
     kernel.prefer_oom_kill()
-    if policy.at_most == "basic":
+    if policy.at_most == "basic" or not bare:
         return done(Isolated("basic"))
     from model_process.sandbox import calls, landlock, seccomp  # noqa: PLC0415
 

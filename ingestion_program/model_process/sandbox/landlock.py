@@ -1,5 +1,6 @@
 """Landlock: which files this process may touch from now on. See the kernel's documentation, userspace-api/landlock."""
 
+import contextlib
 import ctypes
 import os
 import stat
@@ -32,18 +33,31 @@ OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 TCP_BIND_AND_CONNECT = 0b11
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
-# What an interpreter and its libraries read. /proc/self shows this process only. Left out is anything that reveals what
-# happened before this process began, such as the last process id or a container's peak memory.
+# Beside these lie counters of the whole machine, such as those of its network.
+OF_THIS_PROCESS = """
+    auxv cgroup cmdline comm environ fd fdinfo io limits maps mountinfo mounts oom_score_adj smaps smaps_rollup stat
+    statm status
+"""
+"""What it may read in /proc/self."""
+OF_ALL_PROCESSORS = "online possible present offline kernel_max isolated has_cpu has_memory has_normal_memory"
+OF_EACH_PROCESSOR = """
+    topology cache cpu_capacity regs cpufreq/cpuinfo_max_freq cpufreq/cpuinfo_min_freq cpulist cpumap distance
+"""
+"""What it may read of each processor and of each node of memory: what there is, not what has happened."""
+# What an interpreter and its libraries read. Left out is anything that reveals what happened before this process began,
+# such as the last process id, a container's peak memory, or what a network or a processor has done since it was
+# switched on.
 SYSTEM = (
     *("/usr", "/lib", "/lib64", "/lib32", "/opt", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl"),
     *("/etc/nsswitch.conf", "/etc/passwd", "/etc/os-release", "/etc/mime.types"),
-    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/filesystems"),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/filesystems"),
     *("/proc/sys/kernel/osrelease", "/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/threads-max", "/proc/sys/vm"),
-    *("/sys/devices/system", "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/memory.max"),
+    *("/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/memory.max"),
     *("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
     *("/dev/zero", "/dev/random", "/dev/urandom"),
 )
+HARDWARE = Path("/sys/devices/system")
 # Locks of multiprocessing live here.
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a system folder, not a temporary file of ours
 DEVICES = ("/dev/null", "/dev/full", "/dev/dri", "/dev/kfd")
@@ -90,7 +104,6 @@ def restrict(policy: "SandboxPolicy") -> int:
     try:
         for path, rights in _rules(policy):
             _allow(descriptor, path, rights & handled)
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.syscall(RESTRICT_SELF, ctypes.c_int(descriptor), ctypes.c_uint32(0))
     except OSError:
         return 0
@@ -113,14 +126,23 @@ def _rules(policy: "SandboxPolicy") -> Iterator[tuple[Path, int]]:
     interpreter = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
     for path in {*interpreter, own, policy.submission, policy.packages or own}:
         yield path, READ
-    for name in SYSTEM:
+    for name in (*SYSTEM, *(f"/proc/self/{name}" for name in OF_THIS_PROCESS.split()), *_hardware()):
         yield Path(name), READ
+    yield HARDWARE, READ_DIR
     yield policy.scratch, WRITE
     if policy.parent == 1:
         # Only in a container of our own, where ingestion cleans it. Elsewhere it holds other programs' files.
         yield SHARED_MEMORY, WRITE & ~(MAKE_DIR | REMOVE_DIR)
     for name in (*DEVICES, *(str(path) for path in Path("/dev").glob("nvidia*"))):
         yield Path(name), DEVICE | READ_DIR
+
+
+def _hardware() -> Iterator[str]:
+    for kind in ("cpu", "node"):
+        with contextlib.suppress(OSError):
+            every = [folder for folder in (HARDWARE / kind).iterdir() if folder.name[-1].isdigit()]
+            yield from (f"{HARDWARE}/{kind}/{name}" for name in OF_ALL_PROCESSORS.split())
+            yield from (f"{folder}/{name}" for folder in every for name in OF_EACH_PROCESSOR.split())
 
 
 def _allow(ruleset: int, path: Path, rights: int) -> None:
@@ -141,4 +163,7 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
             ctypes.c_uint32(0),
         )
     finally:
-        os.close(descriptor)
+        # When memory is short, the kernel forgets files of /proc and makes others, to which no rule applies. It does
+        # not forget files that are open.
+        if path.parts[1] != "proc":
+            os.close(descriptor)

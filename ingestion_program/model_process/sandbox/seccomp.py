@@ -49,7 +49,6 @@ def restrict(rules: dict[str, Rule]) -> bool:
         return False
     steps = program(machine, rules)
     try:
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         _install(machine, steps, ALL_THREADS)
     except OSError:
         try:
@@ -69,7 +68,6 @@ def listen(rules: dict[str, Rule]) -> int | None:
     if machine is None:
         return None
     try:
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         return _install(machine, program(machine, {**rules, **dict.fromkeys(PASSING_ON, ())}, told=True), WITH_LISTENER)
     except OSError:
         return None

@@ -1,0 +1,98 @@
+"""The seal's key, held by a process of its own: whoever reads ingestion's memory does not find it there."""
+
+import hmac
+import os
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+from ingest.confine import harden_process
+from ingest.errors import IngestionError, Problem
+from model_process.protocol import receive, send
+
+KEY_FILE = "seal.key"
+KEY = re.compile(r"[0-9a-f]{64}")
+Sign = Callable[[bytes], bytes]
+"""Returns the HMAC-SHA256 of a message, 32 bytes."""
+
+
+class KeyKeeper:
+    """A process that takes the key out of the program's folder and signs with it; it ends with this process."""
+
+    def __init__(self, program: Path) -> None:
+        """Start it. Call this early: packages that are imported later would only take memory there."""
+        self._channel, theirs = socket.socketpair()
+        if os.fork() == 0:
+            self._channel.close()
+            _keep(theirs, program)
+        theirs.close()
+        report = receive(self._channel).body
+        self.keyed: bool = report["keyed"]
+        """Whether the bundle has a key; without one, an empty key signs."""
+        self.problems = [Problem(**problem) for problem in report["problems"]]
+        """Why the key cannot be used, or could not be removed."""
+
+    def sign(self, message: bytes) -> bytes:
+        """Return the HMAC-SHA256 of a message under the key, 32 bytes."""
+        send(self._channel, {}, blob=message)
+        return receive(self._channel).blob
+
+
+def signer(key: bytes | None) -> Sign:
+    """Return a function that signs with a key; without one, with an empty key."""
+    return partial(hmac.digest, key or b"", digest="sha256")
+
+
+def _keep(channel: socket.socket, program: Path) -> NoReturn:
+    key, problems = None, list[Problem]()
+    try:
+        harden_process()
+        try:
+            key = read_key(program)
+            remove_key(program)
+        except IngestionError as error:
+            problems = error.problems
+        send(channel, {"keyed": key is not None, "problems": [asdict(problem) for problem in problems]})
+        sign = signer(key)
+        while True:
+            send(channel, {}, blob=sign(receive(channel).blob))
+    finally:  # ingestion has ended, or nobody could tell what went wrong here
+        os._exit(0)
+
+
+def read_key(program: Path) -> bytes | None:
+    """Read the key from the program's folder.
+
+    Returns 32 bytes; None if the bundle has no key. Raises IngestionError when the key is damaged.
+    """
+    path = program / KEY_FILE
+    try:
+        text = path.read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise IngestionError([_problem(f"an unreadable file ({error.strerror})", "a readable file")]) from None
+    if not KEY.fullmatch(text):
+        raise IngestionError([_problem("different content", "64 hexadecimal digits")])
+    return bytes.fromhex(text)
+
+
+def remove_key(program: Path) -> None:
+    """Remove the key before any of a participant's code runs.
+
+    Raises IngestionError when it cannot be removed, so that the model could read it.
+    """
+    try:
+        (program / KEY_FILE).unlink(missing_ok=True)
+    except OSError as error:
+        found = f"a file that cannot be removed ({error.strerror})"
+        raise IngestionError([_problem(found, "a folder that ingestion may write to")]) from None
+
+
+def _problem(found: str, expected: str) -> Problem:
+    fix = "build the bundle again with `bundle build` and upload both programs"
+    return Problem("seal_key_broken", "settings", KEY_FILE, found, expected, fix)
