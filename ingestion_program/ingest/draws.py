@@ -6,12 +6,10 @@ clips.
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
-
-from ingest.keeper import Sign, signer
 
 Item = TypeVar("Item")
 
@@ -19,9 +17,10 @@ Item = TypeVar("Item")
 class Draws:
     """Named draws that depend only on key, seed and name."""
 
-    def __init__(self, sign: Sign | None, seed: int) -> None:
+    def __init__(self, sign: Callable[[bytes], bytes] | None, seed: int) -> None:
         """`sign`: signs with the seal's key; None without a key."""
-        self._secret = (sign or signer(None))(str(seed).encode())
+        message = str(seed).encode()
+        self._secret = sign(message) if sign else hmac.digest(b"", message, "sha256")
 
     def seed(self, *names: str) -> int:
         """Return a whole number from 0 to 2**64 - 1."""

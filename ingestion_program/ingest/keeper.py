@@ -5,7 +5,6 @@ import os
 import re
 import socket
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -33,7 +32,7 @@ class KeyKeeper:
         report = receive(self._channel).body
         self.keyed: bool = report["keyed"]
         """Whether the bundle has a key; without one, an empty key signs."""
-        self.problems = [Problem(**problem) for problem in report["problems"]]
+        self.problems = [_problem(*words) for words in report["problems"]]
         """Why the key cannot be used, or could not be removed."""
 
     def sign(self, message: bytes) -> bytes:
@@ -48,15 +47,15 @@ def signer(key: bytes | None) -> Sign:
 
 
 def _keep(channel: socket.socket, program: Path) -> NoReturn:
-    key, problems = None, list[Problem]()
+    key, problems = None, list[tuple[str, str]]()
     try:
         harden_process()
         try:
             key = read_key(program)
             remove_key(program)
         except IngestionError as error:
-            problems = error.problems
-        send(channel, {"keyed": key is not None, "problems": [asdict(problem) for problem in problems]})
+            problems = [(problem.found, problem.expected) for problem in error.problems]
+        send(channel, {"keyed": key is not None, "problems": problems})
         sign = signer(key)
         while True:
             send(channel, {}, blob=sign(receive(channel).blob))
