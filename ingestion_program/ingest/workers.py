@@ -101,6 +101,7 @@ class ModelWorker:
         self._task, self._clock, self._hidden = task, clock, hidden
         self._excused = False  # whether the model was ended through no fault of its own
         self._longest_s = 0.0
+        self._ran = False
         self.stopped_by: Problem | None = None
         """Why the last task was not finished; None if time ran out, or nothing is open."""
 
@@ -189,7 +190,13 @@ class ModelWorker:
 
     def _start(self) -> None:
         self._excused = False
-        self.model.start(self._timeout_s(self._task.limits.load_s))
+        try:
+            self.model.start(self._timeout_s(self._task.limits.load_s))
+        except (OSError, MemoryError) as error:
+            if not (self._ran and is_shortage(error)):  # before, no model could have used anything up
+                raise
+            raise LoadFailed(CAUSES["shortage"].as_problem("load", "load", kind=type(error).__name__)) from error
+        self._ran = True
 
     def _timeout_s(self, limit_s: float) -> float:
         return min(limit_s, max(1.0, self._clock.left_s()))

@@ -18,6 +18,7 @@ from ingest.errors import IngestionError, Problem
 from ingest.media.video import ClipFacts
 from ingest.model import ask_explanation
 from ingest.settings import Isolation, read_task
+from ingest.workers import ModelWorker
 from model_process.protocol import BadMessage, ChannelClosed
 
 ROWS: dict[str, tuple[str, str, str]] = {
@@ -124,3 +125,19 @@ def test_what_is_used_up_while_an_answer_is_checked_was_used_up_by_the_model(err
     assert ask_explanation(Hungry(), facts, read_task(phase / "task.yaml"), 1, {}, problems) is None  # type: ignore[arg-type]
     assert [(problem.code, problem.fault) for problem in problems] == [("too_much", "participant")]
     assert not is_shortage(OSError(errno.EACCES, "x"))
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "x"), MemoryError()])
+def test_what_is_used_up_when_a_model_starts_again_was_used_up_by_the_model(error: Exception, phase: Path) -> None:
+    starts: list[Exception | None] = [error, None, error]
+
+    def start(timeout_s: float) -> None:
+        if failure := starts.pop(0):
+            raise failure
+
+    model, clock = SimpleNamespace(start=start), SimpleNamespace(left_s=lambda: 60.0)
+    worker = ModelWorker(model, read_task(phase / "task.yaml"), clock, hidden=False)  # type: ignore[arg-type]
+    with pytest.raises(type(error)):
+        worker.start_afresh()  # nobody has used anything up yet
+    assert worker.start_afresh()
+    assert not worker.start_afresh()
