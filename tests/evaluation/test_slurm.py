@@ -5,11 +5,13 @@ Slurm is imitated by a script that starts jobs as processes.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -75,8 +77,8 @@ elif name == "scontrol":
 
 
 @pytest.fixture
-def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of the jobs of an imitated Slurm."""
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield the folder of the jobs of an imitated Slurm."""
     jobs, programs = tmp_path / "slurm" / "jobs", tmp_path / "slurm" / "bin"
     for folder in (jobs, programs):
         folder.mkdir(parents=True)
@@ -87,7 +89,9 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(executors, "LOST_S", 1.0)
     monkeypatch.setattr("bundle_tools.cli.evaluate.TOLD_EVERY_S", 0.5)
     monkeypatch.chdir(ROOT)
-    return jobs
+    yield jobs
+    # Dask's objects delete their keys when they go; a later test may have no such folder any more.
+    gc.collect()
 
 
 def described(folder: Path, **options: object) -> Path:
