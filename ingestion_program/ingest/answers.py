@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ingest.codes import Stage
 from ingest.errors import Problem
-from ingest.evidence import Evidence, check_evidence
+from ingest.evidence import Evidence, as_number, check_evidence, kind
 from ingest.settings import ExplanationFormat, Target
 from model_process.packing import OTHER
 
@@ -101,31 +101,6 @@ def check_explanation(
     return Explanation(text, image, evidence), problems
 
 
-def as_number(value: object) -> float | None:
-    """Return a plain number, or an array with one element, as a float; None for anything else (booleans included)."""
-    if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iuf":
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value)
-    except OverflowError:  # an integer of hundreds of digits
-        return math.inf
-
-
-def kind(value: object) -> str:
-    """Describe a value of the wrong type in a few words."""
-    if value is None:
-        return "None"
-    if isinstance(value, dict) and OTHER in value:
-        return str(value[OTHER])[:100]
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape} and dtype {value.dtype}"
-    if isinstance(value, str):
-        return f"the text {value[:40]!r}"
-    return f"{type(value).__name__} {value!r:.40}"
-
-
 def _check_text(value: object, form: ExplanationFormat, problems: list[Problem]) -> str | None:
     lengths = f"{form.text.minimum_chars} to {form.text.maximum_chars} characters"
     if not isinstance(value, str):
@@ -167,7 +142,7 @@ def _check_image(value: object, form: ExplanationFormat, problems: list[Problem]
         bad("image_type", "return tensor.cpu().numpy()" if tensor else "return pixels as a NumPy array")
         return None
     image: npt.NDArray[Any] = value
-    if image.shape == (3, *shape[:2]):
+    if image.shape in {(3, *shape[:2]), (shape[1], shape[0], 3), (3, shape[1], shape[0])}:
         bad("image_shape", "transpose to (height, width, 3)")
         return None
     if image.shape[:2] == shape[:2] and image.shape[2:] in {(), (1,)}:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.errors import Problem
-from ingest.settings import ExplanationFormat, Target
+from ingest.settings import ExplanationFormat, Grid, Target
+from model_process.packing import OTHER
 
 MAXIMUM_MAPS = 512
 MAXIMUM_CLAIMS = 200
@@ -22,6 +23,10 @@ BIN_S = 1.0
 SLACK_S = 0.1
 """How far an interval may reach beyond the clip's end: duration is rounded in many places."""
 DIGITS = 6
+SMALLEST = 7
+"""Rows of the smallest map that is told from a number of maps, if the axes are in another order."""
+SLIMMEST = 8
+"""Largest ratio of the sides of a map; a slimmer one is a list of tokens, or has its axes in another order."""
 
 Weights = npt.NDArray[np.float64]
 
@@ -75,7 +80,7 @@ def check_evidence(
     if value is None:
         return None
     if not isinstance(value, dict):
-        problems.append(_bad("evidence", type(value).__name__, "a dict with space, time or cues"))
+        problems.append(_bad("evidence", kind(value), "a dict with space, time or cues"))
         return None
     if unknown := [key for key in value if key not in {"space", "time", "cues"}]:
         problems.append(
@@ -93,6 +98,33 @@ def check_evidence(
 def seconds_of(duration_s: float) -> int:
     """Return how many seconds a clip has, the last one perhaps in part, at least 1."""
     return max(1, math.ceil(duration_s / BIN_S - 1e-6))
+
+
+def as_number(value: object) -> float | None:
+    """Return a plain number, or an array with one element, as a float; None for anything else (booleans included)."""
+    if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iuf":
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return math.inf
+
+
+def kind(value: object) -> str:
+    """Describe a value of the wrong type in a few words."""
+    if value is None:
+        return "None"
+    if isinstance(value, dict) and OTHER in value:
+        return str(value[OTHER])[:100]
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    if isinstance(value, list):
+        return f"a list of {len(value)} values"
+    return f"{type(value).__name__} {value!r:.40}"
 
 
 def area_average(maps: Weights, rows: int, columns: int) -> Weights:
@@ -114,13 +146,21 @@ def _check_space(value: object, form: ExplanationFormat, problems: list[Problem]
     if value is None:
         return None
     expected = "an array of h x w or t x h x w finite numbers >= 0, not all equal"
-    maps = _as_array(value)
-    if maps is None or maps.ndim not in {2, 3} or maps.size == 0 or (maps.ndim == 3 and len(maps) > MAXIMUM_MAPS):
-        found = type(value).__name__ if maps is None else f"shape {maps.shape}"
-        problems.append(_bad("space", found, expected))
+    array, grid = _as_array(value), form.evidence.grid
+    if array is None:
+        problems.append(_bad("space", kind(value), expected))
+        return None
+    # One channel, as Keras and PyTorch keep it, means the same as none.
+    maps = array.squeeze(-1) if array.ndim > 2 and array.shape[-1] == 1 else array
+    maps = maps.squeeze(1) if maps.ndim == 4 and maps.shape[1] == 1 else maps
+    if maps.ndim not in {2, 3} or maps.size == 0 or (maps.ndim == 3 and len(maps) > MAXIMUM_MAPS):
+        problems.append(_bad("space", f"shape {array.shape}", expected))
+        return None
+    if fix := _other_axes(maps.shape, grid):
+        problems.append(_bad("space", f"shape {array.shape}", expected, fix))
         return None
     if max(maps.shape[-2:]) > MAXIMUM_SIDE:
-        problems.append(_bad("space", f"shape {maps.shape}", f"maps of at most {MAXIMUM_SIDE} pixels a side"))
+        problems.append(_bad("space", f"shape {array.shape}", f"maps of at most {MAXIMUM_SIDE} pixels a side"))
         return None
     if not np.isfinite(maps).all() or maps.min() < 0 or not LIMITS[0] <= maps.max() <= LIMITS[1]:
         problems.append(_bad("space", "numbers that are negative, all zero, too large or not finite", expected))
@@ -128,7 +168,33 @@ def _check_space(value: object, form: ExplanationFormat, problems: list[Problem]
     if maps.min() == maps.max():
         problems.append(_bad("space", "the same value everywhere, which marks nothing", expected))
         return None
-    return area_average(maps.reshape((-1, *maps.shape[-2:])), form.evidence.grid.rows, form.evidence.grid.columns)
+    return area_average(maps.reshape((-1, *maps.shape[-2:])), grid.rows, grid.columns)
+
+
+def _other_axes(shape: tuple[int, ...], grid: Grid) -> str:
+    """Return how to correct maps whose axes mean something else than ([t,] h, w), by their proportions; else nothing.
+
+    Maps of networks are square, or have the proportions of the picture, which are those of the grid.
+    """
+
+    def is_map(height: int, width: int) -> bool:
+        like_picture = abs(width - height * grid.columns / grid.rows) <= max(1.0, 0.02 * width)
+        return height == width or like_picture
+
+    height, width = shape[-2:]
+    if is_map(height, width):
+        return ""
+    if is_map(width, height):
+        return "swap the axes: .swapaxes(-1, -2)"
+    if len(shape) == 3 and ((shape[0] >= SMALLEST and is_map(*shape[:2])) or SLIMMEST * width < height):
+        return (
+            "take the mean of the channels: .mean(axis=-1)"
+            if width <= 4
+            else "time comes first: np.moveaxis(maps, -1, 0)"
+        )
+    if SLIMMEST * min(height, width) < max(height, width):
+        return "reshape each map to its rows and columns"
+    return ""
 
 
 def _check_time(value: object, duration_s: float, problems: list[Problem]) -> Weights | None:
@@ -141,7 +207,8 @@ def _check_time(value: object, duration_s: float, problems: list[Problem]) -> We
     array = _as_array(value)
     weights: Weights
     if array is None or array.size == 0 or not np.isfinite(array).all() or np.abs(array).max() > LIMITS[1]:
-        problems.append(_bad("time", "a different structure, or numbers that are not finite", expected))
+        found = kind(value) if array is None else "numbers that are missing, too large or not finite"
+        problems.append(_bad("time", found, expected))
         return None
     if array.ndim == 2 and array.shape[1] == 3:
         start, end, weight = array.T
@@ -172,7 +239,7 @@ def _check_cues(
         return None
     names = {target.name for target in targets}
     if not isinstance(value, list) or len(value) > MAXIMUM_CLAIMS:
-        problems.append(_bad("cues", type(value).__name__, f"a list of at most {MAXIMUM_CLAIMS} claims"))
+        problems.append(_bad("cues", kind(value), f"a list of at most {MAXIMUM_CLAIMS} claims"))
         return None
     claims: dict[tuple[str, str], CueClaim] = {}
     bad = False
@@ -181,22 +248,17 @@ def _check_cues(
         cue, target, contribution = (
             (item.get("cue"), item.get("target"), item.get("contribution")) if isinstance(item, dict) else (None,) * 3
         )
-        if isinstance(contribution, np.ndarray) and contribution.size == 1:
-            contribution = contribution.item()
+        number = as_number(contribution)
         if not isinstance(cue, str) or cue not in form.evidence.cues:
             problems.append(_bad(where, f"the cue {cue!r:.60}", "one of " + ", ".join(form.evidence.cues)))
         elif not isinstance(target, str) or target not in names:
             problems.append(_bad(where, f"the target {target!r:.60}", "one of " + ", ".join(sorted(names))))
-        elif (
-            isinstance(contribution, bool)
-            or not isinstance(contribution, int | float)
-            or not -1 <= contribution <= 1  # also false for NaN
-        ):
-            problems.append(_bad(where, f"contribution {contribution!r:.60}", "a number from -1 to 1"))
+        elif number is None or not -1 <= number <= 1:  # also false for NaN
+            problems.append(_bad(where, f"contribution {kind(contribution)}", "a number from -1 to 1"))
         elif (cue, target) in claims:
             problems.append(_bad(where, f"a second claim about {cue} and {target}", "each pair once"))
         else:
-            claims[cue, target] = CueClaim(cue, target, float(contribution))
+            claims[cue, target] = CueClaim(cue, target, number)
             continue
         bad = True
     return None if bad or not claims else tuple(claims.values())
@@ -235,9 +297,9 @@ def _only_numbers(value: object) -> bool:
     return not items
 
 
-def _bad(where: str, found: str, expected: str) -> Problem:
+def _bad(where: str, found: str, expected: str, fix: str = "") -> Problem:
     """Return the problem of one part, which then counts as absent."""
-    return Problem("evidence_invalid", "explain", where, found, expected, "")
+    return Problem("evidence_invalid", "explain", where, found, expected, fix)
 
 
 def _rounded(weights: Weights) -> Any:  # noqa: ANN401 - nested lists of any depth

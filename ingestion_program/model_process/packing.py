@@ -15,6 +15,8 @@ MAXIMUM_DEPTH = 8
 MAXIMUM_ITEMS = 100_000
 MAXIMUM_TEXT = 100_000
 MAXIMUM_CHARACTERS = 1_000_000
+COLOUR_MODES = ("P", "PA", "CMYK", "YCbCr", "LAB", "HSV")
+"""Modes of Pillow's pictures whose numbers are no grey levels or RGB."""
 ARRAY, OTHER = "$array", "$other"
 # Only plain types: NumPy evaluates parts of longer type descriptions as Python source.
 PLAIN_DTYPE = re.compile(r"[<|][biuf][0-9]{1,2}")
@@ -54,6 +56,8 @@ class Packer:
         if isinstance(value, list | tuple):
             return [self.pack(item, depth + 1) for item in value]
         array = as_array(value)
+        if np.ma.is_masked(array):
+            return {OTHER: "masked values: fill them, such as .filled(0)"}
         return {OTHER: type(value).__name__} if array is None else self._pack_array(array)
 
     def _pack_array(self, array: Array) -> dict[str, Any]:
@@ -79,6 +83,8 @@ def as_array(value: object) -> Array | None:
         return value
     if hasattr(value, "detach") and hasattr(value, "cpu"):
         value = value.detach().cpu()
+    if getattr(value, "mode", None) in COLOUR_MODES and hasattr(value, "convert"):
+        value = value.convert("RGB")
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return np.asarray(value)
     return None

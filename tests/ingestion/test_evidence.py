@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as npst
 from ingest.errors import Problem
 from ingest.evidence import Evidence, area_average, check_evidence
 from ingest.settings import EvidenceFormat, ExplanationFormat, Grid, ImageSize, Target, TextLimits
+from model_process.packing import Packer, unpack
 
 FORM = ExplanationFormat(TextLimits(20, 200), ImageSize(355, 200), EvidenceFormat(Grid(9, 16), ("smile", "gaze")))
 TARGETS = (Target("warmth", 0, 1), Target("interview", 0, 1))
@@ -141,9 +142,64 @@ def test_a_long_text_in_a_list_costs_no_memory() -> None:
     assert peak < 10 << 20  # NumPy would make 80 MB of it
 
 
+MAP = np.add.outer(np.arange(9.0), np.arange(16.0) ** 2)
+SQUARE = np.add.outer(np.arange(14.0), np.arange(14.0) ** 2)
+
+
+class Subclass(np.ndarray):
+    """An array with a type of its own, as units or sparse packages have."""
+
+
+CHANNELS, TIME, SWAP, TOKENS = ".mean(axis=-1)", "np.moveaxis(maps, -1, 0)", ".swapaxes(-1, -2)", "rows and columns"
+
+
+@pytest.mark.parametrize(
+    ("given_map", "meant"),
+    [
+        (MAP[:, :, None], MAP[None]),
+        (SQUARE[:, :, None], SQUARE[None]),
+        (SQUARE[None, :, :, None], SQUARE[None]),
+        (SQUARE[None, None], SQUARE[None]),
+        (np.stack([SQUARE, SQUARE.T])[:, None], np.stack([SQUARE, SQUARE.T])),
+        (np.stack([SQUARE, SQUARE.T])[..., None], np.stack([SQUARE, SQUARE.T])),
+        (np.stack([MAP] * 9), np.stack([MAP] * 9)),
+        (MAP.view(Subclass), MAP[None]),
+        (np.arange(5 * 9 * 12.0).reshape(5, 9, 12), np.arange(5 * 9 * 12.0).reshape(5, 9, 12)),
+        (np.ma.array(MAP), MAP[None]),
+        (np.arange(24.0).reshape(2, 3, 4), np.arange(24.0).reshape(2, 3, 4)),
+        (np.repeat(SQUARE[:, :, None], 3, 2), CHANNELS),
+        (np.repeat(MAP[:, :, None], 4, 2), CHANNELS),
+        (np.repeat(np.eye(200, 355)[:, :, None], 3, 2), CHANNELS),
+        (np.repeat(np.eye(100, 300)[:, :, None], 3, 2), CHANNELS),
+        (np.repeat(MAP[:, :, None], 5, 2), TIME),
+        (np.repeat(SQUARE[:, :, None], 150, 2), TIME),
+        (MAP.T, SWAP),
+        (np.stack([MAP.T] * 5), SWAP),
+        (np.arange(144.0)[None], TOKENS),
+        (np.arange(5 * 196.0).reshape(5, 1, 196), TOKENS),
+        (np.ma.masked_less(MAP, 3), ".filled(0)"),
+        (np.stack([np.stack([MAP] * 3)] * 2), "shape (2, 3, 9, 16)"),
+    ],
+)
+def test_maps_are_read_as_meant_or_refused_with_the_shape_and_the_fix(
+    given_map: np.ndarray, meant: np.ndarray | str
+) -> None:
+    packer = Packer()
+    packed = packer.pack({"space": given_map})
+    evidence, problems = check(unpack(packed, packer.blob()))
+    if isinstance(meant, str):
+        (problem,) = problems
+        assert evidence is None
+        assert meant in f"{problem.found} {problem.fix}"
+    else:
+        assert not problems
+        assert evidence is not None
+        assert evidence.space == pytest.approx(area_average(meant, 9, 16))
+
+
 def test_arrays_in_a_list_count_with_all_their_numbers() -> None:
     (problem,) = check({"space": [np.ones((1000, 1000), np.uint8)] * 5})[1]
-    assert problem.found == "list"
+    assert problem.found == "a list of 5 values"
     evidence, _ = check({"space": [np.eye(9, 16), np.eye(9, 16)]})
     assert evidence is not None
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from PIL import Image
 
-from model_process.packing import ARRAY, OTHER, Packer, unpack
+from model_process.packing import ARRAY, COLOUR_MODES, OTHER, Packer, unpack
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -39,7 +40,7 @@ def test_arrays_survive(values: list[np.ndarray]) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [object(), b"bytes", {1, 2}, 1j, 2**70, np.array(["a"]), np.array([object()]), lambda: None]
+    "value", [object(), b"bytes", {1, 2}, 1j, 2**70, np.array(["a"]), np.array([object()]), lambda: None, np.ma.masked]
 )
 def test_other_things_are_named_not_sent(value: object) -> None:
     assert set(round_trip(value)) == {OTHER}
@@ -69,6 +70,12 @@ class Tensor:
 
 def test_tensors_are_taken() -> None:
     assert round_trip(Tensor()).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("mode", [*COLOUR_MODES, "RGB", "RGBA"])
+def test_pictures_of_pillow_keep_their_colours(mode: str) -> None:
+    pixels = round_trip(Image.new("RGB", (4, 3), (204, 51, 51)).convert(mode))
+    assert pixels[..., :3] == pytest.approx(np.full((3, 4, 3), (204, 51, 51)), abs=3)
 
 
 @pytest.mark.parametrize(
