@@ -2,8 +2,10 @@
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.pages.write import write_pages
@@ -21,15 +23,18 @@ from bundle_tools.programs import use_scoring_program
 from bundle_tools.untrusted import read_text
 
 DECIMALS = 4
+LEAST_SKILL = 0.1
+"""Least share of the training mean's error that a skill reference removes, at the low end of its interval."""
+RESAMPLES, SEED = 1000, 0
 
 
-def enter_skill_reference(competition: Competition, run: Path, scratch: Path) -> tuple[Mapping[str, float], list[Path]]:
+def enter_skill_reference(competition: Competition, run: Path, scratch: Path) -> list[str]:
     """Write a run's mean absolute errors into the settings of every phase, as ``skill_reference``.
 
     `run`: run of the model that sets the reference, on a phase whose labels are in the bundle.
-    Returns `errors`: by target, on its own scale.
-    Returns `changed`: the settings files that were changed.
-    Raises BundleError when the run does not belong to this bundle, or clips failed in it.
+    Returns lines that say what was written.
+    Raises BundleError when the run does not belong to this bundle, clips failed in it, or its errors are near those of
+    the training mean: then whoever is barely better would earn the whole factor.
     """
     (found,) = find_runs([run], scratch)
     folders = {phase.slug: phase.task.reference_data for phase in competition.phases}
@@ -38,26 +43,46 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
     if labelled not in known:
         names = ", ".join(folders)
         raise BundleError(f"{run}: expected a run of {names}, with folders as reference data; found {found.task}.")
-    labels = _numbers(labelled / "labels.csv")
-    predicted = _numbers(found.folder / "predictions.csv")
+    targets = (read_settings(Dataset(labelled)) or {})["targets"]
+    columns = [target["name"] for target in targets]
+    labels, predicted = (_table(path, columns) for path in (labelled / "labels.csv", found.folder / "predictions.csv"))
     if missing := labels.keys() - predicted.keys():
         raise BundleError(f"{run}: {len(missing)} of {len(labels)} clips have no prediction. Fix the model first.")
-    targets = [name for name in next(iter(predicted.values()), {}) if name in next(iter(labels.values()))]
-    errors = {
-        name: round(sum(abs(predicted[clip][name] - row[name]) for clip, row in labels.items()) / len(labels), DECIMALS)
-        for name in targets
-    }
+    truth = np.array([[float(row[name]) for name in columns] for row in labels.values()])
+    error = np.abs(truth - [[float(predicted[clip][name]) for name in columns] for clip in labels])
+    baseline = np.abs(truth - [float(target["constant"]) for target in targets])
+    people, person = np.unique([row["source_id"] for row in labels.values()], return_inverse=True)
+    draws = np.random.default_rng(SEED).integers(len(people), size=(RESAMPLES, len(people)))
+    weights = np.stack([np.bincount(draw, minlength=len(people)) for draw in draws])[:, person]
+    skills = 1 - (weights @ error) / np.maximum(weights @ baseline, 1e-12)
+    low, high = np.percentile(skills.mean(axis=1), [2.5, 97.5])
+    means, skill = error.mean(axis=0), 1 - error.mean(axis=0) / np.maximum(baseline.mean(axis=0), 1e-12)
+    lines = [
+        f"{name}: error {means[at]:.4g}, training mean {baseline[:, at].mean():.4g}, skill {skill[at]:.2f}"
+        for at, name in enumerate(columns)
+    ]
+    lines.append(f"mean skill {skill.mean():.2f}, {low:.2f} to {high:.2f} (95 %, resampled people)")
+    if low < LEAST_SKILL or skill.min() < LEAST_SKILL:
+        raise BundleError(
+            f"{run} cannot be the skill reference: it hardly beats the training mean, so whoever does would earn the "
+            f"whole skill factor. Expected a skill of at least {LEAST_SKILL:g} for every target, and surely in the "
+            f"mean; found {'; '.join(lines)}. Take a better model or more clips, or leave the reference out."
+        )
+    errors = {name: round(float(mean), DECIMALS) for name, mean in zip(columns, means, strict=True)}
     settings = [folder / "task.yaml" for folder in known]
-    return errors, [path for path in settings if enter(path, {"skill_reference": errors})]
+    written = [path for path in settings if enter(path, {"skill_reference": errors})]
+    return [*lines, *(f"Written: skill_reference in {path}" for path in written)]
 
 
-def _numbers(path: Path) -> dict[str, dict[str, float]]:
-    """Read a table by clip, with at least one row."""
+def _table(path: Path, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Read the rows of a table by clip, at least one; the columns hold numbers."""
     try:
         header, first, *rows = read_table(read_text(path))
-        cells = [dict(zip(header, row, strict=True)) for row in (first, *rows)]
-        keys = [name for name in header if name not in ("clip_id", "source_id")]
-        return {row["clip_id"]: {name: float(row[name]) for name in keys} for row in cells}
+        table = [dict(zip(header, row, strict=True)) for row in (first, *rows)]
+        for row in table:
+            for name in columns:
+                float(row[name])
+        return {row["clip_id"]: row for row in table}
     except (OSError, KeyError, ValueError) as error:
         raise BundleError(f"{path}: expected a table with clip_id and one number per target ({error}).") from error
 

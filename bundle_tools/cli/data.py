@@ -43,11 +43,18 @@ def add_baselines(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )  # fmt: skip
     add_path(baselines, "--run", "RUN", action="append", default=[],
              what="a submission that was run already: the folder of `bundle run`")  # fmt: skip
+    add_path(baselines, "--skill-reference", "RUN",
+             what="a run of your best model: its errors earn a skill factor of 1 from now on")  # fmt: skip
     add_bundle(baselines)
     baselines.set_defaults(action=_baselines)
 
 
 def _baselines(arguments: argparse.Namespace) -> int:
+    if arguments.skill_reference is not None:
+        with tempfile.TemporaryDirectory(prefix="bundle-reference-") as scratch:
+            competition = load(find_root(arguments.bundle))
+            for line in enter_skill_reference(competition, arguments.skill_reference, Path(scratch)):
+                say(line)
     compute_again(find_root(arguments.bundle), arguments.phase, arguments.solution, arguments.run)
     return 0
 
@@ -142,30 +149,6 @@ def _report(settings: "Path") -> dict[str, object]:
     return report if isinstance(report, dict) else {}
 
 
-def add_skill_reference(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
-    reference = add_command(
-        kinds, "data skill-reference", "Set what earns a skill factor of 1, from a run of your best model.",
-        "runs/best-practice",
-    )  # fmt: skip
-    add_path(reference, "run", "RUN", "the folder of `bundle run` on a phase, or a download")
-    add_bundle(reference)
-    reference.set_defaults(action=_skill_reference)
-
-
-def _skill_reference(arguments: argparse.Namespace) -> int:
-    competition = load(find_root(arguments.bundle))
-    with tempfile.TemporaryDirectory(prefix="bundle-reference-") as scratch:
-        errors, changed = enter_skill_reference(competition, arguments.run, Path(scratch))
-    for target, error in errors.items():
-        say(f"{target}: a mean absolute error of {error:g} earns a skill factor of 1.")
-    for path in changed:
-        say(f"Written: skill_reference in {path}")
-    if changed:
-        say("Now bring figures and scores up to date: bundle data baselines, then bundle pages.")
-    return 0
-
-
 PHASE_CLIPS = 24
 SEED_BITS = 128
 SYNTHETIC = "synthetic"
@@ -210,7 +193,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_own_clips(kinds)
     add_faces(kinds)
     add_key_frames(kinds)
-    add_skill_reference(kinds)
 
 
 def _synth(arguments: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ Make a challenge
   data from-folder --clips DIR --labels FILE --out DIR   a whole bundle of your own clips and labels
   data first-impressions | observations            the same from ChaLearn First Impressions V2
   data phase PHASE [--clips N] [--replace]         new synthetic clips and labels of a phase, from a secret seed
-  data baselines | skill-reference RUN             what simple methods reach; what earns a skill factor of 1
+  data baselines [--skill-reference RUN]           what simple methods reach; what earns a skill factor of 1
   data key-frames PHASE | faces                    pictures of clips for reports; where faces are
   data synth | committed                           a set of synthetic clips; the data of this repository
   pages [--check]                                  bring the figures on pages and guides up to date

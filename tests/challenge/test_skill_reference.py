@@ -1,4 +1,4 @@
-"""`bundle data skill-reference`: a run's errors earn a skill factor of 1 in every phase; mistakes are named."""
+"""`--skill-reference`: a run's errors earn a skill factor of 1 in every phase; mistakes are named."""
 
 import csv
 import json
@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bundle_tools.challenge.rules.reference import check_landmarks
 from bundle_tools.cli.main import main
 from tests import ROOT
 from tests.fewer import copy_with
+from tests.tiny import draft_of
 
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    return copy_with(ROOT, tmp_path / "bundle", 3, "competition.yaml", "input_data", "reference_data")
+    return copy_with(ROOT, tmp_path / "bundle", 12, "competition.yaml", "input_data", "reference_data")
 
 
 def write_run(folder: Path, bundle: Path, task: str = "practice", off: float = 0.1, leave_out: int = 0) -> Path:
@@ -36,30 +38,64 @@ def write_run(folder: Path, bundle: Path, task: str = "practice", off: float = 0
     return folder
 
 
-def test_errors_stand_in_the_settings_of_every_phase(bundle: Path, tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", bundle)
-    assert main(["data", "skill-reference", str(run), "--bundle", str(bundle)]) == 0
+def call(bundle: Path, run: Path) -> int:
+    return main(["data", "baselines", "--skill-reference", str(run), "--bundle", str(bundle)])
+
+
+@pytest.fixture(autouse=True)
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Return the bundles whose baselines would be computed again."""
+    bundles: list[Path] = []
+    monkeypatch.setattr("bundle_tools.cli.data.compute_again", lambda root, *_: bundles.append(root))
+    return bundles
+
+
+def test_errors_stand_in_the_settings_of_every_phase_before_baselines_follow(
+    bundle: Path, tmp_path: Path, computed: list[Path]
+) -> None:
+    assert call(bundle, write_run(tmp_path / "run", bundle, off=0.02)) == 0
     for phase in ("practice", "final"):
         settings = yaml.safe_load((bundle / "reference_data" / phase / "task.yaml").read_text())
-        assert settings["skill_reference"] == dict.fromkeys([one["name"] for one in settings["targets"]], 0.1)
+        assert settings["skill_reference"] == dict.fromkeys([one["name"] for one in settings["targets"]], 0.02)
         original = yaml.safe_load((ROOT / "reference_data" / phase / "task.yaml").read_text())
         assert {**original, "skill_reference": settings["skill_reference"]} == settings
+    assert computed == [bundle]
 
 
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
         ({"task": "semi"}, "expected a run of practice, final, with folders as reference data; found semi"),
-        ({"leave_out": 1}, "1 of 3 clips have no prediction"),
+        ({"leave_out": 1}, "1 of 12 clips have no prediction"),
+        ({"off": 0.1}, "it hardly beats the training mean"),
     ],
 )
 def test_a_run_that_does_not_fit_is_named(
-    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], spoil: dict[str, object], said: str
+    bundle: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoil: dict[str, object],
+    said: str,
+    computed: list[Path],
 ) -> None:
     before = (bundle / "reference_data/final/task.yaml").read_text()
     run = write_run(tmp_path / "run", bundle, **spoil)  # type: ignore[arg-type]
-    assert main(["data", "skill-reference", str(run), "--bundle", str(bundle)]) == 1
+    assert call(bundle, run) == 1
     assert said in capsys.readouterr().err
     assert (bundle / "reference_data/final/task.yaml").read_text() == before
     shutil.rmtree(run)
-    assert main(["data", "skill-reference", str(run), "--bundle", str(bundle)]) == 1
+    assert call(bundle, run) == 1
+    assert not computed
+
+
+def test_a_reference_that_the_training_mean_reaches_is_a_finding(bundle: Path) -> None:
+    path = bundle / "reference_data/practice/task.yaml"
+    settings = yaml.safe_load(path.read_text())
+
+    def near() -> list[str]:
+        path.write_text(yaml.safe_dump(settings))
+        return [finding.what for finding in check_landmarks(draft_of(bundle)) if finding.code == "skill-reference"]
+
+    assert not near()
+    settings["skill_reference"] = dict.fromkeys(settings["skill_reference"], 0.15)
+    assert near() == ["skill_reference: hardly below the error of the training mean."]

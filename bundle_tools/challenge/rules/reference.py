@@ -5,10 +5,13 @@ import io
 import json
 import warnings
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 
+import numpy as np
 from PIL import Image
 
+from bundle_tools.challenge.landmarks import LEAST_SKILL
 from bundle_tools.challenge.reading.tables import (
     LABELS,
     SETTINGS,
@@ -28,6 +31,8 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 
 FEWEST_PEOPLE = 5
+FEWEST_CLIPS = 10
+"""Of fewer labels, the training mean's error says little."""
 LARGEST_PICTURE = 64 * 2**10
 LONGEST_SIDE = 1024
 KNOWLEDGE = ("causes", "observations")
@@ -58,10 +63,13 @@ def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[s
 
 
 def check_landmarks(draft: Draft) -> Iterator[Finding]:
-    """Find landmarks that are missing or belong to other data."""
+    """Find landmarks that are missing or belong to other data, and skill references that mean nothing."""
     for task in draft.keys.tasks:
         inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))
         name = reference.settings.get("landmarks") if reference is not None else None
+        if reference is not None and _near_the_mean(reference):
+            what = "skill_reference: hardly below the error of the training mean."
+            yield finding("skill-reference", reference.at(SETTINGS), what)
         if inputs is None or reference is None or name is None:
             continue
         where = reference.at(str(name))
@@ -72,6 +80,18 @@ def check_landmarks(draft: Draft) -> Iterator[Finding]:
         if isinstance(record, dict) and record.get("data_sha256") != fingerprint(inputs.data, reference.data):
             what = "The landmarks were computed from different clips, labels or settings."
             yield finding("landmarks-stale", where, what)
+
+
+def _near_the_mean(side: PhaseData) -> bool:
+    """Whether the training mean reaches the skill reference, or nearly, in the mean over the targets that have one."""
+    references, labels, shares = side.section("skill_reference"), read_labels(side.data), list[float]()
+    truth = np.array([*labels.rows.values()])
+    with suppress(TypeError, KeyError, ValueError, IndexError):  # mistakes that scoring names
+        for target in side.settings["targets"]:
+            if target["name"] in references:
+                error = np.abs(truth[:, labels.targets.index(target["name"])] - target["constant"]).mean()
+                shares.append(references[target["name"]] / error)
+    return len(truth) >= FEWEST_CLIPS and bool(shares) and float(np.mean(shares)) > 1 - LEAST_SKILL
 
 
 def _check_groups(side: PhaseData) -> Iterator[Finding]:
