@@ -70,6 +70,8 @@ def test_perfect_predictions_are_calibrated_and_halved_ones_are_not() -> None:
     assert "slope 1.00" in perfect["summary"]
     assert "slope 2.00" in calibration(truth, 0.25 + truth / 2, NO_WEIGHTS, 0.95)["summary"]
     assert calibration(truth, np.full(41, 0.5), NO_WEIGHTS, 0.95)["summary"] == "all predictions are the same"
+    alike = calibration(truth, 0.5 + 1e-4 * truth[::-1], NO_WEIGHTS, 0.95)["summary"]
+    assert alike == "the predictions hardly differ"
     assert len(calibration(truth[:7], truth[:7], NO_WEIGHTS, 0.95)["bins"]) == 1  # too few clips for two
 
 

@@ -19,7 +19,7 @@ from score.report.page import NONE, ceiling, factor, interval, number, percent, 
 from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score
-from tests.scoring.factory import Case, full_explanation, honest_probes, make_case, recorded
+from tests.scoring.factory import NAMES, Case, full_explanation, honest_probes, make_case, recorded
 from tests.scoring.pages import HIDDEN, OPEN, Page, scored_of
 
 SHORTFALLS = {shortfall.key: shortfall for axis in REGISTRY.values() for shortfall in axis.shortfalls}
@@ -355,7 +355,21 @@ def test_where_predictions_rank_skill_is_first_and_the_total_stays_what_it_is(tm
     assert [row.column.key for row in other.rows] == ["skill", *keys]
     assert (other.total.value, other.band, other.parts) == (usual.total.value, usual.band, usual.parts)
     assert "does not rank" in other.total.column.meaning
-    assert "The leaderboard ranks by another column: skill over the constant." in other.verdict
+    assert (usual.headline.column.key, other.headline.column.key) == ("explanation", "skill")
+    assert "The leaderboard ranks by skill over the constant, the number at the top." in other.verdict
+
+
+def test_no_word_praises_predictions_that_know_no_more_than_the_mean(tmp_path: Path) -> None:
+    case = make_case()
+    assert screen(tmp_path / "honest", case).band
+    constant = np.array([target["constant"] for target in case.settings["targets"]])
+    case.prediction = np.tile(constant, (len(case.truth), 1)) + 1e-3 * (case.truth - constant)
+    case.settings["skill_reference"] = dict.fromkeys(NAMES, 0.5)  # reached by everybody
+    alike = screen(tmp_path / "alike", case)
+    assert alike.parts.skill_factor == 1
+    assert alike.total.estimate.value > 25
+    assert "These predictions cannot be distinguished from always answering the training mean." in alike.verdict
+    assert alike.band == ""
 
 
 @pytest.mark.parametrize(("rank_by", "ranking"), [("explanation", "explanation"), ("prediction", "skill")])

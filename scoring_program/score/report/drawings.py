@@ -223,6 +223,8 @@ CELLS = 25
 """Along each side of a density plot."""
 _SHADES = 5
 _MOST_BINS, _CLIPS_IN_BIN = 10, 4
+_HARDLY = 0.02
+"""Predictions that spread less than this share of the truth are all alike: a slope over them means nothing."""
 _BARS = 21
 _PLACES = 3
 
@@ -267,14 +269,18 @@ def calibration(truth: Array, predicted: Array, weights: Array, level: float) ->
     count = max(1, min(_MOST_BINS, len(truth) // _CLIPS_IN_BIN))
     order = np.argsort(predicted, kind="stable")
     bins = tuple(_bin(part, truth, predicted, weights, level) for part in np.array_split(order, count))
-    spread = float(np.var(predicted))
-    slope = float(np.cov(predicted, truth, ddof=0)[0, 1]) / spread if spread > 1e-12 else math.nan
-    perfect = f"slope {number(slope, 2)}, where 1 is perfect"
+    if np.ptp(predicted) == 0:
+        summary = "all predictions are the same"
+    elif np.std(predicted) < _HARDLY * np.std(truth):
+        summary = "the predictions hardly differ"
+    else:
+        slope = float(np.cov(predicted, truth, ddof=0)[0, 1] / np.var(predicted))
+        summary = f"slope {number(slope, 2)}, where 1 is perfect"
     clips = [each["clips"] for each in bins]
     return {
         "bins": bins,
         "clips": " to ".join(map(str, sorted({min(clips), max(clips)}))),
-        "summary": perfect if math.isfinite(slope) else "all predictions are the same",
+        "summary": summary,
     }
 
 

@@ -156,9 +156,13 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
     subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
     predicted = [*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), SKILL]
     limits = settings.explanation_score.bands
+    word = settings.explanation_score.word(rows[TOTAL].estimate.value)
     return {
         "total": rows[TOTAL],
-        "band": (word := settings.explanation_score.word(rows[TOTAL].estimate.value)),
+        # What the leaderboard ranks by.
+        "headline": rows[columns[0][0].key],
+        # No word praises a run that knows no more than the training mean.
+        "band": word if _skill_range(run)[0] > 0 or word == next(iter(limits)) else "",
         "tone": _tone(list(limits).index(word), len(limits)),
         "errors": [
             problem
@@ -221,7 +225,7 @@ def _verdict(run: ScoredRun) -> Iterator[str]:
         )
     first, _ = run.evaluation.columns[0]
     if first.key != TOTAL:
-        yield f"The leaderboard ranks by another column: {first.title.lower()}."
+        yield f"The leaderboard ranks by {first.title.lower()}, the number at the top."
     if run.results.run.results:
         *titles, last = (axis.title for axis in REGISTRY.values() if axis.needs_model)
         yield (
@@ -236,11 +240,17 @@ def _verdict(run: ScoredRun) -> Iterator[str]:
     left_out = outcomes.count("unreadable")
     if left_out:
         yield f"{left_out} clips could not be decoded and count for nobody: please tell the organisers."
-    skill = next(estimate for column, estimate in run.evaluation.columns if column.key == "skill")
-    low, high = skill.interval or (skill.value, skill.value)
-    if round(low, 2) > 0:
-        yield f"The predictions remove {percent(abs(skill.value))} of the error of always answering the training mean."
-    elif round(high, 2) < 0:
+    low, high, value = _skill_range(run)
+    if low > 0:
+        yield f"The predictions remove {percent(abs(value))} of the error of always answering the training mean."
+    elif high < 0:
         yield "These predictions are worse than always answering the training mean."
     else:
         yield "These predictions cannot be distinguished from always answering the training mean."
+
+
+def _skill_range(run: ScoredRun) -> tuple[float, float, float]:
+    """Return both ends of the skill's interval, rounded, and the skill."""
+    skill = next(estimate for column, estimate in run.evaluation.columns if column.key == SKILL)
+    low, high = skill.interval or (skill.value, skill.value)
+    return round(low, 2), round(high, 2), skill.value
