@@ -21,6 +21,8 @@ EVERY_S = 10
 """Interval between progress lines, seconds."""
 FEW_CLIPS = 100
 """With fewer clips a model overfits."""
+LEAST_SKILL = 0.05
+"""Mean skill for new people below which a model has learnt nothing worth a rank."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ def say_skill(data: Labelled, errors: tuple[Numbers, Numbers] | None) -> None:
     if errors is not None:
         print("For people who were left out of training:")
         _say_each(zip(data.targets, *errors, strict=True))
+        if (1 - errors[0] / np.maximum(errors[1], 1e-12)).mean() < LEAST_SKILL:
+            print("WARNING: nothing was learnt: it predicts new people hardly better than the training mean does.")
     if clips < FEW_CLIPS:
         print(f"WARNING: with only {clips} clips, these numbers depend on luck. Train on {FEW_CLIPS} or more.")
 

@@ -60,6 +60,9 @@ def test_skill_is_told_and_so_are_few_clips(capsys: pytest.CaptureFixture[str]) 
     assert "mean absolute error 0.1000, skill over the constant +0.500" in told
     assert "mean absolute error 0.3000, skill over the constant -0.500" in told
     assert "WARNING: with only 30 clips" in told
+    assert "WARNING: nothing was learnt" in told
+    say_skill(data, (np.array([0.1, 0.19]), np.array([0.2, 0.2])))
+    assert "nothing was learnt" not in capsys.readouterr().out
     say_skill(Labelled([(Path("x"), "")] * FEW_CLIPS, ["s"] * FEW_CLIPS, (), np.zeros((FEW_CLIPS, 0))), None)
     assert capsys.readouterr().out == "Trained on 100 clips of 1 people or source videos.\n"
 
