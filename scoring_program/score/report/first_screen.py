@@ -247,6 +247,8 @@ def _verdict(run: ScoredRun) -> Iterator[str]:
         yield "These predictions are worse than always answering the training mean."
     else:
         yield "These predictions cannot be distinguished from always answering the training mean."
+    if run.settings.report.truth and run.settings.report.clips:
+        yield "This phase shows its true values: its scores are feedback, not evidence."
 
 
 def _skill_range(run: ScoredRun) -> tuple[float, float, float]:
