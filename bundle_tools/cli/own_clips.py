@@ -18,6 +18,7 @@ from bundle_tools.own_clips.first_impressions import NOTES as RELEASE_NOTES
 from bundle_tools.own_clips.first_impressions import OLD_TARGETS, STABILITY, read_first_impressions
 from bundle_tools.own_clips.folder import Sources, read_folder
 from bundle_tools.own_clips.observations import annotate, summary
+from bundle_tools.own_clips.people import ASK, CHOICES
 from bundle_tools.own_clips.writing import Options, write
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
@@ -55,6 +56,11 @@ def add_own_clips(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )  # fmt: skip
     own.add_argument("--practice", metavar="N", type=positive, help="clips (default: a fifth, 60 at most)")
     own.add_argument("--final", metavar="N", type=positive, help="clips (default: a fifth, 60 at most)")
+    own.add_argument(
+        "--look-alikes", choices=CHOICES, default=ASK,
+        help="people whose names look alike, such as P01 and p1: make one person of them, or keep them apart "
+        "(default: ask)",
+    )  # fmt: skip
     own.add_argument("--start", metavar="TIME", type=moment, help="when Practice starts, UTC (default: in 30 days)")
     own.add_argument("--data-only", action="store_true", help="write data and settings, no programs and no pages")
     _add_writing(own)
@@ -136,7 +142,9 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     stage.check_apart("--clips", arguments.clips, problems)
     description = read_description(arguments.challenge, problems) if arguments.challenge else Description()
     asked_for = (arguments.practice or 0) + (arguments.final or 0)
-    sources = Sources(arguments.clips, arguments.labels, arguments.groups, tuple(arguments.range), asked_for)
+    sources = Sources(
+        arguments.clips, arguments.labels, arguments.groups, tuple(arguments.range), asked_for, arguments.look_alikes
+    )
     with progress_bar("reading", "file") as progress:
         dataset = read_folder(sources, description, problems, progress)
     usual = min(PHASE_CLIPS, max(1, len(dataset.clips) // SHARE))
@@ -157,6 +165,10 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         )
     for target in dataset.challenge.targets:
         say(f"Target {target.name}: {target.minimum:g} to {target.maximum:g}, mean {written.constants[target.name]}.")
+    if (ratings := dataset.ratings) is not None:
+        alphas = ", ".join(f"{name} {alpha:.2f}" for name, alpha in ratings.agreement.items())
+        say(f"Labels are means of {ratings.each} ratings by {ratings.raters} raters, whose agreement is {alphas}")
+        say("(Krippendorff's alpha, at most 1, 0 is chance).")
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} people or videos.")
     _say_encoded(written.encoded)
@@ -174,6 +186,8 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     if not dataset.has_sources:
         say("WARNING: no column says which clips show the same person, so each clip counts as a new person. If people")
         say("appear in several clips, add a column called source: otherwise a model can score by recognising people.")
+    if dataset.attributes and (unknown := sum(not clip.groups for clip in dataset.clips)):
+        say(f"WARNING: --groups says nothing about {counted(unknown, 'clip')}: their groups count as unknown.")
     if arguments.data_only:
         say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into a bundle; keep private/.")
     else:

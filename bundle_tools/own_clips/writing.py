@@ -91,7 +91,8 @@ def write(
             _write_reference(dataset, phase, own, stage.folder / "reference_data" / part.name, options, constants)
         else:
             _write_labels(dataset, own, given)
-            _write_text("public.md.j2", given / "README.md", clips=own, targets=challenge.targets, notes=notes)
+            facts = {"clips": own, "targets": challenge.targets, "ratings": dataset.ratings, "notes": notes}
+            _write_text("public.md.j2", given / "README.md", **facts)
     _write_private(clips, stage.private, made)
     if beside is not None:
         beside(stage.folder, constants)
