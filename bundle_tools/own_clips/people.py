@@ -26,7 +26,7 @@ def sound_of(name: str) -> str:
     are 7 and 007.0. Numbers stay apart: 1-11 is not 11-1.
     """
     letters = unicodedata.normalize("NFKD", re.sub(r"(?<=\d)\.0+$", "", name.strip())).casefold()
-    parts = re.findall(r"\d+|[^\W\d_]+", "".join(one for one in letters if not unicodedata.combining(one)))
+    parts = re.findall(r"\d+|[^\W\d_]+", letters)  # leaves out signs, and accents, which NFKD sets apart
     return "".join(f"{part.lstrip('0')}." if part.isdecimal() else part for part in parts)
 
 
