@@ -15,6 +15,7 @@ from typing import IO, cast
 from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.untrusted import START, placeholder
 
 MOST_NAMED = 5
 LONGEST_TOLD = 240
@@ -106,10 +107,10 @@ class Place:
         return (self.path, self.inside[:-1]) if self.inside else (self.path.parent, ())
 
 
-def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytes | str]]:
+def read(places: Iterable[Place], most: int = -1) -> Iterator[tuple[Place, bytes | str]]:
     """Read files in turn; consecutive files in one archive share an open archive.
 
-    Yields the file, or a sentence about why it cannot be read.
+    `most`: bytes to read of each; -1 for all. Yields the file, or a sentence about why it cannot be read.
     """
     with ExitStack() as stack:
         container: tuple[Path, tuple[str, ...]] | None = None
@@ -120,7 +121,7 @@ def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytes | str]]:
                     stack.close()
                     archive, container = None, place.container
                     archive = _open(place, stack)
-                yield place, _content(place, archive)
+                yield place, _content(place, archive, most)
             except UNREADABLE as error:
                 yield place, reason_of(error)
 
@@ -130,10 +131,20 @@ def read_one(place: Place) -> bytes | str:
     return next(content for _, content in read([place]))
 
 
-def _content(place: Place, archive: zipfile.ZipFile | None) -> bytes:
+def _content(place: Place, archive: zipfile.ZipFile | None, most: int) -> bytes:
     if archive is not None and place.inside:
-        return archive.read(place.inside[-1], pwd=place.keys[-1] or None)
-    return place.path.read_bytes()
+        with archive.open(place.inside[-1], pwd=place.keys[-1] or None) as member:
+            return member.read(most)
+    with place.path.open("rb") as file:
+        return file.read(most)
+
+
+def check_placeholders(places: Iterable[Place], problems: Problems) -> None:
+    """Report files that only stand for others; what lies in archives inside archives is not looked at."""
+    for place, start in read((place for place in places if not place.is_nested), START):
+        kind = placeholder(place.name, start) if isinstance(start, bytes) else None
+        if kind is not None:
+            problems.add(f"files that only stand for others: {kind[0]}", str(place), fix=f"{kind[1].capitalize()}.")
 
 
 def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:

@@ -11,11 +11,12 @@ from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Clip, Dataset
 from bundle_tools.own_clips.description import Description, target_of
-from bundle_tools.own_clips.files import Place, Problems, by_name, scan
+from bundle_tools.own_clips.files import Place, Problems, by_name, check_placeholders, scan
 from bundle_tools.own_clips.people import ASK, JOIN, confirm_same, is_nobody, same_people
 from bundle_tools.own_clips.ratings import Ratings, agreement
 from bundle_tools.own_clips.table import Table, read_table
 from bundle_tools.phase_data.settings import Challenge, Target
+from bundle_tools.untrusted import START, placeholder
 
 VIDEOS = (
     *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".3gp"),
@@ -64,6 +65,7 @@ def read_folder(
     if not sources.clips.is_dir():
         raise BundleError(f"--clips {sources.clips}: expected a folder, found none.")
     places = scan(sources.clips, problems=problems, progress=progress)
+    check_placeholders((place for place in places if place.name.lower().endswith((*VIDEOS, ".icloud"))), problems)
     videos = [place for place in places if place.name.lower().endswith(VIDEOS)]
     clips = by_name(videos, "clips with the same name", problems, fix="Rename or delete one.")
     if 0 < len(clips) <= sources.wanted:
@@ -109,6 +111,8 @@ def _table(path: Path, option: str, problems: Problems) -> Table | None:
         content = path.read_bytes()
     except OSError as error:
         raise BundleError(f"{option} {path}: {error.strerror}. Name a CSV file.") from error
+    if (kind := placeholder(path.name, content[:START])) is not None:
+        raise BundleError(f"{option} {path}: expected a table, found {kind[0]}. {kind[1].capitalize()}.")
     return read_table(content, path.name, problems)
 
 
