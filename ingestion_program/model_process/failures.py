@@ -23,10 +23,7 @@ OF_KIND: dict[type[BaseException], str] = {
 OF_LIBRARIES = {
     ("protobuf parsing failed", "does not have a graph"): "the ONNX file is damaged or incomplete: export it again",
     ("onnx opset", "model ir version"): "export for an older version of ONNX, such as opset_version=17",
-    (
-        "on <module '__main__'",
-    ): "the pickle names a class of the script that wrote it: put the class into a module of the zip, "
-    "import it from there, and save again",
+    ("__main__'",): "the pickle needs a class of the script that wrote it: move the class to a module, and save again",
     ("failed to allocate memory", "bad_alloc"): OF_KIND[MemoryError],
 }
 """What ONNX Runtime and pickle say of a file that they cannot load or run, and what helps."""

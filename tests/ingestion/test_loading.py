@@ -105,7 +105,7 @@ LOADS: dict[str, Told] = {
     "memory of a network": raising("raise RuntimeError('Failed to allocate memory for requested buffer')", "", "less"),
     "a frame": raising(FRAME, "read-only", ".copy()"),
     "cuda": raising("raise RuntimeError('Found no NVIDIA driver on your system')", "NVIDIA", "use the CPU"),
-    "unpickling": raising(ABROAD, "Net", "put the class into a module of the zip"),
+    "unpickling": raising(ABROAD, "Net", "move the class to a module"),
     "a name in another form": raising(
         "open(assets / 'h\u00e9.npz')", "FileNotFoundError", "called 'he\\u0301.npz' here"
     ),
