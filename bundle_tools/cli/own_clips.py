@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from bundle_tools.own_clips.first_impressions import OLD_TARGETS, STABILITY, rea
 from bundle_tools.own_clips.folder import Sources, read_folder
 from bundle_tools.own_clips.observations import annotate, summary
 from bundle_tools.own_clips.people import ASK, CHOICES
-from bundle_tools.own_clips.writing import Options, write
+from bundle_tools.own_clips.writing import Options, Written, write
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
 NOTICE = timedelta(days=30)
@@ -171,7 +171,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         say("(Krippendorff's alpha, at most 1, 0 is chance).")
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} people or videos.")
-    _say_encoded(written.encoded)
+    _say_of_clips(written)
     small = [part.name for part in parts if part.is_phase and len(part.clips) < FEW_CLIPS]
     if small:
         say(f"WARNING: {' and '.join(small)}: scores of fewer than {FEW_CLIPS} clips hardly tell models apart.")
@@ -196,10 +196,12 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _say_encoded(names: Sequence[str]) -> None:
-    if names:
+def _say_of_clips(written: Written) -> None:
+    if names := written.encoded:
         listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
         say(f"{counted(len(names), 'clip')} had to be re-encoded, because MP4 cannot hold such formats: {listed}.")
+    for remark in written.remarks:
+        say(f"WARNING: {remark}.")
 
 
 def _first_impressions(arguments: argparse.Namespace) -> int:
@@ -229,7 +231,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         written = write(dataset, parts, stage, options, notes=RELEASE_NOTES, workers=workers(), progress=progress)
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} videos.")
-    _say_encoded(written.encoded)
+    _say_of_clips(written)
     if written.kept:
         say(f"{written.kept} clips were finished in an earlier run and kept.")
     for line in look_up_table(dataset.challenge, parts):
