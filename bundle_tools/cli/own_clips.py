@@ -19,6 +19,8 @@ from bundle_tools.own_clips.first_impressions import OLD_TARGETS, STABILITY, rea
 from bundle_tools.own_clips.folder import Sources, read_folder
 from bundle_tools.own_clips.observations import annotate, summary
 from bundle_tools.own_clips.people import ASK, CHOICES
+from bundle_tools.own_clips.sheet import FILE as SHEET
+from bundle_tools.own_clips.sheet import write_sheet
 from bundle_tools.own_clips.writing import Options, Written, write
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
@@ -153,6 +155,8 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     options = Options(arguments.reencode, arguments.time_limit, arguments.rank_by)
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
+        with progress_bar("pictures") as progress:
+            write_sheet(folder, dataset, workers(), progress)
         if not arguments.data_only:
             from bundle_tools.own_clips.bundle.make import add_bundle  # noqa: PLC0415 - imports the scoring program
 
@@ -188,6 +192,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         say("appear in several clips, add a column called source: otherwise a model can score by recognising people.")
     if dataset.attributes and (unknown := sum(not clip.groups for clip in dataset.clips)):
         say(f"WARNING: --groups says nothing about {counted(unknown, 'clip')}: their groups count as unknown.")
+    say(f"Look through all clips: {arguments.out / SHEET}. It shows people: keep it private.")
     if arguments.data_only:
         say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into a bundle; keep private/.")
     else:

@@ -1,9 +1,11 @@
 """A challenge of somebody's own clips: another target, another scale, other words, and nothing of ours in it."""
 
 import ast
+import io
 import json
 import re
 import shutil
+import zipfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -263,6 +265,17 @@ def test_no_person_is_in_two_parts_and_groups_reach_the_reference_data_alone(bun
         groups = rows(bundle / "reference_data" / phase / "groups.csv")
         assert groups == [{"clip_id": row["clip_id"], "age": age[row["clip_id"]]} for row in groups]
     assert not [*bundle.glob("input_data/**/groups.csv"), *bundle.glob("public_data/groups.csv")]
+
+
+def test_what_is_private_is_in_nothing_that_is_packed(bundle: Path, tmp_path: Path) -> None:
+    assert (bundle / "private/clips.html").is_file()
+    assert main(["build", "--bundle", str(bundle), "--out", str(tmp_path / "built.zip")]) == 0
+    with zipfile.ZipFile(tmp_path / "built.zip") as built:
+        names = built.namelist()
+        for name in (name for name in names if name.endswith(".zip")):
+            names += zipfile.ZipFile(io.BytesIO(built.read(name))).namelist()
+    assert len(names) > 20
+    assert [name for name in names if "private" in name or name.endswith("clips.html")] == []
 
 
 def test_the_data_alone_and_which_clips_were_encoded_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
