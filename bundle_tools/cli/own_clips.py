@@ -49,8 +49,14 @@ def add_own_clips(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--clips films --labels ratings.csv --out my_challenge",
     )  # fmt: skip
     add_path(own, "--clips", "DIR", "the folder with the clips; zips in it are read too", required=True)
-    add_path(own, "--labels", "FILE", "a CSV table: one row per clip, one column per target", required=True)
-    add_path(own, "--groups", "FILE", "a CSV table of the groups that people belong to, for fairness")
+    add_path(
+        own,
+        "--labels",
+        "FILE",
+        "a table, CSV or Excel: a row per clip, or clip and rater; a column per target",
+        required=True,
+    )
+    add_path(own, "--groups", "FILE", "a table of the groups that people belong to, for fairness")
     add_path(own, "--challenge", "FILE", "titles, targets, ranges and words (docs/adapting.md)")
     own.add_argument(
         "--range", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),

@@ -206,17 +206,17 @@ def _labelled(
         labels = tuple(
             fmean([one for one in column if not math.isnan(one)] or [math.nan]) for column in zip(*ratings, strict=True)
         )
-        facts = {"source": name, "transcript": ""}
-        for role in facts.keys() & roles.keys():
-            values = sorted({people.get(cells[roles[role]], cells[roles[role]]) for _, cells in rows})
-            facts[role] = values[0]
+        cells_of = {role: [cells[column] for _, cells in rows] for role, column in roles.items()}
+        sources = {people.get(source, source) for source in cells_of.get("source", [name])}
+        transcripts = set(cells_of.get("transcript", ())) - {""} or {""}
+        where = f"line {rows[0][0]}: {name}"
+        for role, values in (("source", sources), ("transcript", transcripts)):
             if len(values) > 1:
-                where = f"line {rows[0][0]}: {name} ({', '.join(values)})"
-                problems.add(f"clips whose rows name more than one {role}", where, fix=_TABLE_FIX)
-        if not facts["source"]:
-            where, fix = f"line {rows[0][0]}: {name}", f"Name the person or source video. {MERGED}"
-            problems.add("clips without a source", where, fix=fix)
-        labelled[name] = Clip(name, facts["source"], clips[name], labels, facts["transcript"])
+                what = f"clips whose rows name more than one {role}"
+                problems.add(what, f"{where} ({', '.join(sorted(values))})", fix=_TABLE_FIX)
+        if "" in sources:
+            problems.add("clips without a source", where, fix=f"Name the person or source video. {MERGED}")
+        labelled[name] = Clip(name, min(sources), clips[name], labels, min(transcripts))
     return labelled, agreement(rated, targets) if "rater" in roles and not problems else None
 
 

@@ -26,7 +26,11 @@ def sound_of(name: str) -> str:
     are 7 and 007.0. Numbers stay apart: 1-11 is not 11-1.
     """
     letters = unicodedata.normalize("NFKD", re.sub(r"(?<=\d)\.0+$", "", name.strip())).casefold()
-    parts = re.findall(r"\d+|[^\W\d_]+", letters)  # leaves out signs, and accents, which NFKD sets apart
+    # Accents combine with a letter; vowel signs, as of Devanagari, are letters of their own.
+    spoken = (
+        one if unicodedata.category(one)[0] in "LMN" else " " for one in letters if not unicodedata.combining(one)
+    )
+    parts = re.findall(r"\d+|[^\d\s]+", "".join(spoken))
     return "".join(f"{part.lstrip('0')}." if part.isdecimal() else part for part in parts)
 
 

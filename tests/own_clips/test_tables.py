@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openpyxl import Workbook
 
 from bundle_tools import console
 from bundle_tools.errors import BundleError
@@ -44,8 +45,7 @@ def csv(table: Sequence[Row], *, separator: str = ",", comma: bool = False, end:
 
 
 def workbook(*sheets: Sequence[Row]) -> bytes:
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
+    book = Workbook()
     book.remove(book.active)
     for number, sheet in enumerate(sheets):
         target = book.create_sheet(f"Sheet {number}")
@@ -187,6 +187,10 @@ REFUSED: dict[str, tuple[str | bytes | Callable[[], bytes], str]] = {
         csv([(*HEADER, "rater"), *((c, f"{p}{r}", s, r) for c, p, s in rows() for r in ("a", "b"))]),
         "clips whose rows name more than one source (8): line 2: clip1.mp4 (p1a, p1b)",
     ),
+    "raters who hear different words": (
+        csv([(*HEADER, "rater", "text"), *((*row, r, f"said {r}") for row in rows() for r in ("a", "b"))]),
+        "clips whose rows name more than one transcript (8): line 2: clip1.mp4 (said a, said b)",
+    ),
     "a word for a number": (csv([HEADER, *rows()]).replace("3.1", "high"), "not numbers (1): line 2, score: 'high'"),
     "nan for a number": (csv([HEADER, *rows()]).replace("3.1", "nan"), "not numbers (1): line 2, score: 'nan'"),
     "commas both as decimals and between cells": (
@@ -258,6 +262,7 @@ def test_a_name_sounds_like_its_own_spellings(one: str, other: str) -> None:
         assert sound_of(f" {name} ") == sound_of(name)
         assert sound_of(unicodedata.normalize("NFD", name)) == sound_of(unicodedata.normalize("NFC", name))
     assert sound_of("1-11") != sound_of("11-1")
+    assert sound_of("\u0930\u093e\u092e") != sound_of("\u0930\u092e\u093e")  # Ram and Rama
     assert sound_of("person 1") != sound_of("person 11")
 
 
@@ -306,6 +311,10 @@ def test_ratings_of_several_people_become_their_mean_and_agreement(tmp_path: Pat
     assert ratings is not None
     assert (ratings.raters, ratings.each) == (3, "3")
     assert 0.8 < ratings.agreement["score"] < 1
+    # A text that one rater's row lacks is no contradiction, and a text that is somebody's name stays.
+    spoken = [(*row, "p1" if row[3] == "a" else "") for row in rated]
+    heard = read(tmp_path, csv([(*HEADER, "rater", "transcript"), *spoken]), look_alikes="join")
+    assert {clip.transcript for clip in heard.clips} == {"p1"}
     none = read(tmp_path, csv([HEADER, *rows()]))
     assert none.ratings is None
 
