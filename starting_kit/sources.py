@@ -1,6 +1,7 @@
 """Check the source files of a submission without running them."""
 
 import ast
+import codecs
 import re
 import sys
 import warnings
@@ -71,7 +72,9 @@ def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iter
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # e.g. too many nested brackets
             line = getattr(error, "lineno", None)
             found = f"not valid Python 3.11 ({getattr(error, 'msg', None) or str(error) or 'nested too deeply'})"
-            yield Finding("error", "syntax_error", f"{name}, line {line}" if line else name, found, "correct that line")
+            utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            fix = "save the file as UTF-8: it is UTF-16" if utf_16 else "correct that line"
+            yield Finding("error", "syntax_error", f"{name}, line {line}" if line else name, found, fix)
     reached = _reached(sources)
     # A submission may change the module path, but it cannot import what it does not contain.
     held = {part.removesuffix(".py") for name in names for part in PurePosixPath(name).parts}

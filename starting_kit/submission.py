@@ -5,6 +5,7 @@ import re
 import shutil
 import stat
 import tempfile
+import unicodedata
 import zipfile
 import zlib
 from collections import Counter
@@ -179,6 +180,7 @@ def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Chec
         *secrets,
         *check_sources(packed, _sources(folder, packed)),
         *_environments(environments),
+        *_decomposed(packed),
         *_left_out([name for name in own if name not in told]),
     ]
     order = {"error": 0, "warning": 1, "note": 2}
@@ -234,6 +236,14 @@ def _environments(folders: Sequence[str]) -> Iterator[Finding]:
     for folder in folders:
         fix = "move it out of the folder: the platform has its own environment"
         yield Finding("warning", "environment", folder, "a Python environment, which is left out", fix)
+
+
+def _decomposed(files: Iterable[str]) -> Iterator[Finding]:
+    """Find names as old disks of macOS write them: the platform compares names byte for byte."""
+    for name in files:
+        if not unicodedata.is_normalized("NFC", name):
+            found = f"a name that code may spell in another form of Unicode: {name!a}"
+            yield Finding("warning", "name_form", name, found, "rename the file, best with a-z and digits alone")
 
 
 def _left_out(files: Iterable[str]) -> Iterator[Finding]:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from bundle_tools.challenge.rules.clips import check_data
 from bundle_tools.challenge.rules.leaks import check_identities, check_leaks
+from bundle_tools.challenge.rules.lengths import check_lengths
 from bundle_tools.challenge.rules.phases import check_hidden_labels, check_openness, check_training
+from bundle_tools.challenge.rules.placeholders import check_placeholders
 from bundle_tools.challenge.rules.programs import (
     check_keys,
     check_models,
@@ -34,7 +36,9 @@ RULES: tuple[Rule, ...] = (
     check_rendered_pages,
     check_keys,
     check_models,
+    check_placeholders,
     check_data,
+    check_lengths,
     check_misplaced,
     check_groups_misplaced,
     check_landmarks,

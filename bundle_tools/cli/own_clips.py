@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
@@ -18,7 +18,10 @@ from bundle_tools.own_clips.first_impressions import NOTES as RELEASE_NOTES
 from bundle_tools.own_clips.first_impressions import OLD_TARGETS, STABILITY, read_first_impressions
 from bundle_tools.own_clips.folder import Sources, read_folder
 from bundle_tools.own_clips.observations import annotate, summary
-from bundle_tools.own_clips.writing import Options, write
+from bundle_tools.own_clips.people import ASK, CHOICES
+from bundle_tools.own_clips.sheet import FILE as SHEET
+from bundle_tools.own_clips.sheet import write_sheet
+from bundle_tools.own_clips.writing import Options, Written, write
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
 NOTICE = timedelta(days=30)
@@ -46,8 +49,14 @@ def add_own_clips(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--clips films --labels ratings.csv --out my_challenge",
     )  # fmt: skip
     add_path(own, "--clips", "DIR", "the folder with the clips; zips in it are read too", required=True)
-    add_path(own, "--labels", "FILE", "a CSV table: one row per clip, one column per target", required=True)
-    add_path(own, "--groups", "FILE", "a CSV table of the groups that people belong to, for fairness")
+    add_path(
+        own,
+        "--labels",
+        "FILE",
+        "a table, CSV or Excel: a row per clip, or clip and rater; a column per target",
+        required=True,
+    )
+    add_path(own, "--groups", "FILE", "a table of the groups that people belong to, for fairness")
     add_path(own, "--challenge", "FILE", "titles, targets, ranges and words (docs/adapting.md)")
     own.add_argument(
         "--range", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
@@ -55,6 +64,11 @@ def add_own_clips(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )  # fmt: skip
     own.add_argument("--practice", metavar="N", type=positive, help="clips (default: a fifth, 60 at most)")
     own.add_argument("--final", metavar="N", type=positive, help="clips (default: a fifth, 60 at most)")
+    own.add_argument(
+        "--look-alikes", choices=CHOICES, default=ASK,
+        help="people whose names look alike, such as P01 and p1: make one person of them, or keep them apart "
+        "(default: ask)",
+    )  # fmt: skip
     own.add_argument("--start", metavar="TIME", type=moment, help="when Practice starts, UTC (default: in 30 days)")
     own.add_argument("--data-only", action="store_true", help="write data and settings, no programs and no pages")
     _add_writing(own)
@@ -136,7 +150,9 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     stage.check_apart("--clips", arguments.clips, problems)
     description = read_description(arguments.challenge, problems) if arguments.challenge else Description()
     asked_for = (arguments.practice or 0) + (arguments.final or 0)
-    sources = Sources(arguments.clips, arguments.labels, arguments.groups, tuple(arguments.range), asked_for)
+    sources = Sources(
+        arguments.clips, arguments.labels, arguments.groups, tuple(arguments.range), asked_for, arguments.look_alikes
+    )
     with progress_bar("reading", "file") as progress:
         dataset = read_folder(sources, description, problems, progress)
     usual = min(PHASE_CLIPS, max(1, len(dataset.clips) // SHARE))
@@ -145,6 +161,8 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     options = Options(arguments.reencode, arguments.time_limit, arguments.rank_by)
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
+        with progress_bar("pictures") as progress:
+            write_sheet(folder, dataset, workers(), progress)
         if not arguments.data_only:
             from bundle_tools.own_clips.bundle.make import add_bundle  # noqa: PLC0415 - imports the scoring program
 
@@ -157,9 +175,13 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         )
     for target in dataset.challenge.targets:
         say(f"Target {target.name}: {target.minimum:g} to {target.maximum:g}, mean {written.constants[target.name]}.")
+    if (ratings := dataset.ratings) is not None:
+        alphas = ", ".join(f"{name} {alpha:.2f}" for name, alpha in ratings.agreement.items())
+        say(f"Labels are means of {ratings.each} ratings by {ratings.raters} raters, whose agreement is {alphas}")
+        say("(Krippendorff's alpha, at most 1, 0 is chance).")
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} people or videos.")
-    _say_encoded(written.encoded)
+    _say_of_clips(written)
     small = [part.name for part in parts if part.is_phase and len(part.clips) < FEW_CLIPS]
     if small:
         say(f"WARNING: {' and '.join(small)}: scores of fewer than {FEW_CLIPS} clips hardly tell models apart.")
@@ -174,6 +196,9 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     if not dataset.has_sources:
         say("WARNING: no column says which clips show the same person, so each clip counts as a new person. If people")
         say("appear in several clips, add a column called source: otherwise a model can score by recognising people.")
+    if dataset.attributes and (unknown := sum(not clip.groups for clip in dataset.clips)):
+        say(f"WARNING: --groups says nothing about {counted(unknown, 'clip')}: their groups count as unknown.")
+    say(f"Look through all clips: {arguments.out / SHEET}. It shows people: keep it private.")
     if arguments.data_only:
         say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into a bundle; keep private/.")
     else:
@@ -182,10 +207,12 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _say_encoded(names: Sequence[str]) -> None:
-    if names:
+def _say_of_clips(written: Written) -> None:
+    if names := written.encoded:
         listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
         say(f"{counted(len(names), 'clip')} had to be re-encoded, because MP4 cannot hold such formats: {listed}.")
+    for remark in written.remarks:
+        say(f"WARNING: {remark}.")
 
 
 def _first_impressions(arguments: argparse.Namespace) -> int:
@@ -215,7 +242,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         written = write(dataset, parts, stage, options, notes=RELEASE_NOTES, workers=workers(), progress=progress)
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} videos.")
-    _say_encoded(written.encoded)
+    _say_of_clips(written)
     if written.kept:
         say(f"{written.kept} clips were finished in an earlier run and kept.")
     for line in look_up_table(dataset.challenge, parts):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.files import Place
+from bundle_tools.own_clips.ratings import Ratings
 from bundle_tools.phase_data.settings import Challenge
 from bundle_tools.synthetic.person import stream
 
@@ -45,6 +46,8 @@ class Dataset:
     """Names of the group attributes, in the order of their columns."""
     has_sources: bool = True
     """Whether it is known which clips show the same person; otherwise every clip counts as a different one."""
+    ratings: Ratings | None = None
+    """How far raters agree, if the labels are means of several."""
 
 
 @dataclass(frozen=True)

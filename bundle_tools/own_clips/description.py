@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field, StrictFloat
 from pydantic.dataclasses import dataclass
 
-from bundle_tools.own_clips.files import Problems
+from bundle_tools.own_clips.files import Problems, plain
 from bundle_tools.phase_data.settings import TRIED, Challenge, Target
 from bundle_tools.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, matching, one_of, read
 
@@ -31,7 +31,7 @@ class Description:
     challenge: Challenge = field(default_factory=lambda: Challenge(vocabulary=TRIED))
     """Has no targets if the file names none; then every numeric column is a target."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Column of the table by role: clip, source, transcript."""
+    """Column of the table by role: clip, source, transcript, rater."""
     ignore: tuple[str, ...] = ()
 
 
@@ -61,6 +61,7 @@ class _Columns(Section):
     clip: Name | None = None
     source: Name | None = None
     transcript: Name | None = None
+    rater: Name | None = None
 
 
 @dataclass(frozen=True, config=CONFIG)
@@ -104,7 +105,9 @@ def read_description(path: Path, problems: Problems) -> Description:
         problems.stop(f"--challenge {path}")
         raise
     targets = tuple(
-        Target(one.name, one.title or _titled(one.name), one.minimum, one.maximum, one.column or one.name, one.high)
+        Target(
+            one.name, one.title or _titled(one.name), one.minimum, one.maximum, plain(one.column or one.name), one.high
+        )
         for one in found.targets
     )
     group = None
@@ -120,8 +123,8 @@ def read_description(path: Path, problems: Problems) -> Description:
         found.vocabulary,
         found.aliases,
     )
-    columns = {role: column for role, column in vars(found.columns).items() if column is not None}
-    return Description(challenge, columns, found.ignore)
+    columns = {role: plain(column) for role, column in vars(found.columns).items() if column is not None}
+    return Description(challenge, columns, tuple(map(plain, found.ignore)))
 
 
 def _titled(name: str) -> str:

@@ -1,13 +1,12 @@
-"""Find the clips and tables of a folder, wherever they lie; problems of the files are reported together."""
+"""Find the files of a folder, wherever they lie; their problems are reported together."""
 
-import csv
 import io
-import math
 import shutil
 import struct
+import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from tempfile import SpooledTemporaryFile
@@ -16,6 +15,7 @@ from typing import IO, cast
 from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.untrusted import START, placeholder
 
 MOST_NAMED = 5
 LONGEST_TOLD = 240
@@ -65,64 +65,6 @@ def _printable(text: str) -> str:
     return shown if len(shown) <= LONGEST_TOLD else shown[:LONGEST_TOLD] + "..."
 
 
-SEPARATORS = (",", ";", "\t", "|")
-SHOWN = 8
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table with a header."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[int, dict[str, str]], ...]
-    """Line number of each row, and its cells by column."""
-    separator: str
-
-    def number(self, text: str) -> float:
-        """Parse a number, also with a decimal comma unless commas separate cells; NaN if it is not a number."""
-        if self.separator != "," and text.count(",") == 1 and "." not in text:
-            text = text.replace(",", ".")
-        try:
-            value = float(text) if text.isascii() and "_" not in text else math.nan
-        except ValueError:
-            return math.nan
-        return value if math.isfinite(value) else math.nan
-
-
-def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequence[str] = ()) -> Table | None:
-    """Read a table; its separator is the one that gives the header the most columns.
-
-    Returns None if the table as a whole is unusable; rows with too few or too many cells are left out.
-    """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        problems.add("tables that are not UTF-8", f"{name} (byte {error.start})", fix="Save them as CSV in UTF-8.")
-        return None
-    separator = max(SEPARATORS, key=text.partition("\n")[0].count)
-    try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        rows = [(lines.line_num, [cell.strip() for cell in row]) for row in lines if any(map(str.strip, row))]
-    except csv.Error as error:
-        problems.add("tables with broken quotes", f"{name} ({error})", fix="Correct them.")
-        return None
-    if not rows:
-        problems.add("empty tables", name, fix="Fill them.")
-        return None
-    columns = tuple(rows[0][1])
-    missing = [column for column in wanted if column not in columns]
-    if missing or len(set(columns)) < len(columns):
-        found = ", ".join(columns[:SHOWN])
-        what = f"columns {', '.join(missing)} missing" if missing else "a column twice"
-        problems.add("tables with other columns", f"{name} ({what}; found {found})", fix="Correct the header.")
-        return None
-    uneven = [f"{name}:{line}" for line, row in rows[1:] if len(row) != len(columns)]
-    fix = f"Give every row {len(columns)} cells, with quotes around text that holds the separator."
-    problems.add("rows with more or fewer cells than the header", *uneven, fix=fix)
-    good = [(line, dict(zip(columns, row, strict=True))) for line, row in rows[1:] if len(row) == len(columns)]
-    return Table(columns, tuple(good), separator)
-
-
 IN_MEMORY = 1 << 28
 """Largest copy of an archive that is kept in memory, bytes."""
 
@@ -146,8 +88,13 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Name of the file without folders."""
-        return base_name(self.inside[-1]) if self.inside else self.path.name
+        """Name of the file without folders, in the form of `plain`."""
+        if not self.inside:
+            return plain(self.path.name)
+        name = base_name(self.inside[-1])
+        with suppress(UnicodeError):  # macOS writes UTF-8 into archives without saying so, which reads as code page 437
+            name = name.encode("cp437").decode()
+        return plain(name)
 
     @property
     def is_nested(self) -> bool:
@@ -160,10 +107,10 @@ class Place:
         return (self.path, self.inside[:-1]) if self.inside else (self.path.parent, ())
 
 
-def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytes | str]]:
+def read(places: Iterable[Place], most: int = -1) -> Iterator[tuple[Place, bytes | str]]:
     """Read files in turn; consecutive files in one archive share an open archive.
 
-    Yields the file, or a sentence about why it cannot be read.
+    `most`: bytes to read of each; -1 for all. Yields the file, or a sentence about why it cannot be read.
     """
     with ExitStack() as stack:
         container: tuple[Path, tuple[str, ...]] | None = None
@@ -174,7 +121,7 @@ def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytes | str]]:
                     stack.close()
                     archive, container = None, place.container
                     archive = _open(place, stack)
-                yield place, _content(place, archive)
+                yield place, _content(place, archive, most)
             except UNREADABLE as error:
                 yield place, reason_of(error)
 
@@ -184,10 +131,20 @@ def read_one(place: Place) -> bytes | str:
     return next(content for _, content in read([place]))
 
 
-def _content(place: Place, archive: zipfile.ZipFile | None) -> bytes:
+def _content(place: Place, archive: zipfile.ZipFile | None, most: int) -> bytes:
     if archive is not None and place.inside:
-        return archive.read(place.inside[-1], pwd=place.keys[-1] or None)
-    return place.path.read_bytes()
+        with archive.open(place.inside[-1], pwd=place.keys[-1] or None) as member:
+            return member.read(most)
+    with place.path.open("rb") as file:
+        return file.read(most)
+
+
+def check_placeholders(places: Iterable[Place], problems: Problems) -> None:
+    """Report files that only stand for others; what lies in archives inside archives is not looked at."""
+    for place, start in read((place for place in places if not place.is_nested), START):
+        kind = placeholder(place.name, start) if isinstance(start, bytes) else None
+        if kind is not None:
+            problems.add(f"files that only stand for others: {kind[0]}", str(place), fix=f"{kind[1].capitalize()}.")
 
 
 def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:
@@ -206,6 +163,15 @@ def copied_out(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> It
         with opened.open(info, pwd=key or None) as member:
             shutil.copyfileobj(member, copy)
         yield cast(IO[bytes], copy)
+
+
+WHITESPACE = " \t\r\n\v\f\u00a0\u200b\u202f\ufeff"
+"""What nobody sees at the ends of a text: blanks, also those that do not break or have no width."""
+
+
+def plain(text: str) -> str:
+    """Return a text as names are compared: in Unicode's composed form (NFC), which macOS does not use, and stripped."""
+    return unicodedata.normalize("NFC", text).strip(WHITESPACE)
 
 
 def base_name(name: str) -> str:

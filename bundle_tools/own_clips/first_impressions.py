@@ -10,8 +10,9 @@ from pathlib import Path
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Clip, Dataset, Part
-from bundle_tools.own_clips.files import Place, Problems, by_name, read_one, read_table, scan
+from bundle_tools.own_clips.files import Place, Problems, by_name, read_one, scan
 from bundle_tools.own_clips.folder import VIDEOS
+from bundle_tools.own_clips.table import read_table
 from bundle_tools.synthetic.dataset import CHALLENGE as DRAWN
 from model_process.pickles import PickleRefused, read_pickle
 

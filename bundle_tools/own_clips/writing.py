@@ -5,13 +5,14 @@ nothing. If a run is interrupted, that folder keeps the finished clips.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from bundle_tools.console import Progress
+from bundle_tools.challenge.rules.lengths import short_clips
+from bundle_tools.console import Progress, counted
 from bundle_tools.own_clips.clips import CleanClip, Named, Stage, Workshop, folder_of, named
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.files import Problems
@@ -51,6 +52,8 @@ class Written:
     """Mean of every target over the training clips."""
     encoded: Sequence[str]
     """True names of clips that had to be re-encoded, since MP4 cannot hold them as they are."""
+    remarks: Sequence[str]
+    """What is to be said of short and silent clips, a line each."""
 
 
 def write(
@@ -91,14 +94,22 @@ def write(
             _write_reference(dataset, phase, own, stage.folder / "reference_data" / part.name, options, constants)
         else:
             _write_labels(dataset, own, given)
-            _write_text("public.md.j2", given / "README.md", clips=own, targets=challenge.targets, notes=notes)
+            facts = {"clips": own, "targets": challenge.targets, "ratings": dataset.ratings, "notes": notes}
+            _write_text("public.md.j2", given / "README.md", **facts)
     _write_private(clips, stage.private, made)
     if beside is not None:
         beside(stage.folder, constants)
     _write_sums(stage.folder, {one.file: made[one.clip_id].sha256 for one in clips})
     stage.finish()
     encoded = [one.clip.name for one in clips if made[one.clip_id].facts.encoded]
-    return Written(kept, constants, encoded)
+    return Written(kept, constants, encoded, list(_remarks(clips, made)))
+
+
+def _remarks(clips: Sequence[Named], made: Mapping[str, CleanClip]) -> Iterator[str]:
+    yield from short_clips({one.clip.name: made[one.clip_id].facts.duration_s for one in clips})
+    silent = [one.clip.name for one in clips if not made[one.clip_id].facts.sound]
+    if silent:
+        yield f"{counted(len(silent), 'clip')} of {len(clips)} without sound, such as {silent[0]}"
 
 
 def _make_clips(

@@ -57,6 +57,7 @@ _SUBMISSION = (
     Code("name_taken", "W", ("load",), "files named like installed modules", "names that no installed module has", "rename them; otherwise the model imports them instead"),
     Code("credits_broken", "W", ("load",), "mistakes in credits.yaml", "the format that the page Submission shows", "correct them; wrong entries are ignored"),
     Code("link_in_zip", "W", ("load",), "links in the zip", "ordinary files", "zip the files themselves: the platform unpacks a link as text"),
+    Code("file_placeholder", "W", ("load",), "files that stand for others", "the files themselves", "download them, as with `git lfs pull`, and zip again"),
 )  # fmt: skip
 
 _RUNNING = (

@@ -72,9 +72,38 @@ def check_file(folder: Path, file: str, sha256: str, where: str, problems: list[
         # Also keeps a FIFO from blocking the run for ever.
         problems.append(problem("clip_missing", where, f"no regular file {file}", "the clip's file", "add the file"))
     elif (actual := hash_file(path)) != sha256.lower():
-        fix = "restore the file, or write its hash into the list"
-        problems.append(problem("clip_changed", where, f"SHA-256 {actual[:12]}…", f"{sha256[:12].lower()}…", fix))
+        what, fix = placeholder(path) or (
+            f"SHA-256 {actual[:12]}…",
+            "restore the file, or write its hash into the list",
+        )
+        problems.append(problem("clip_changed", where, what, f"{sha256[:12].lower()}…", fix))
     return len(problems) == before
+
+
+START = 1024
+"""Bytes at the start of a file that tell whether it only stands for another."""
+_PAGES = r".*\.(html?|md)"
+_MAY_BE_EMPTY = r"\..*|.*\.(py|pyi|typed|md|txt|cfg|toml|lock)"
+_PLACEHOLDERS = (
+    (rb"version https://git-lfs\.github\.com/spec/.*", "", "a Git LFS pointer", "run `git lfs pull`"),
+    (rb"(\xef\xbb\xbf)?\s*<(!doctype )?html.*", _PAGES, "a web page", "get the file itself: its address led to a page"),
+    (rb"\0*", _MAY_BE_EMPTY, "a file without content", "copy it again, once a cloud folder has downloaded it"),
+)
+"""How such a file begins, the names of files that may begin so, what it is, and what helps."""
+
+
+def placeholder(path: Path) -> tuple[str, str] | None:
+    """Return what a file is that only stands for another, and what helps; None for any other file."""
+    if re.fullmatch(r"\..+\.icloud", path.name):
+        return "a placeholder of iCloud", "download it on the computer that shares it"
+    with path.open("rb") as file:
+        start = file.read(START)
+    for pattern, names, what, fix in _PLACEHOLDERS:
+        if re.fullmatch(pattern, start, re.DOTALL | re.IGNORECASE) and not re.fullmatch(
+            names, path.name, re.IGNORECASE
+        ):
+            return what, fix
+    return None
 
 
 def hash_file(path: Path) -> str:

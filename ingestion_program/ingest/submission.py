@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ingest.data import hash_file
+from ingest.data import hash_file, placeholder
 from ingest.errors import Problem
 from ingest.results import EXPLANATIONS, PREDICTIONS, find_results
 from ingest.settings import Limits
@@ -155,6 +155,7 @@ def check_submission(
         *_warn_of_names(names, results=results and "model.py" not in names),
         *_warn_of_taken_names(folder, names, {PROGRAM, *aside}),
         *_warn_of_links(folder),
+        *_warn_of_placeholders(folder),
     ]
 
 
@@ -272,6 +273,16 @@ def _warn_of_links(folder: Path) -> Iterator[Problem]:
     if links:
         fix = "zip the files themselves: the platform unpacks a link as a text file"
         yield _warning("link_in_zip", _list(links), "ordinary files", fix)
+
+
+def _warn_of_placeholders(folder: Path) -> Iterator[Problem]:
+    """Find files that were never downloaded: each kind once, with its fix."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for path in sorted(_files(folder)):
+        if (kind := placeholder(path)) is not None:
+            kinds.setdefault(kind, []).append(path.relative_to(folder).as_posix())
+    for (what, fix), names in kinds.items():
+        yield _warning("file_placeholder", f"{what}: {_list(names)}", "the file itself", f"{fix}, and zip again")
 
 
 def _is_link(path: Path) -> bool:

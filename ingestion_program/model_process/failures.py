@@ -5,9 +5,11 @@ import linecache
 import os
 import socket
 import traceback
+import unicodedata
 from pathlib import Path
 
 LONGEST = 500
+LONGEST_NAME = 80
 REFUSED = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
 """Errors with which the sandbox refuses system calls; for files it uses EACCES."""
 NETWORK_PACKAGES = frozenset({"jax", "keras", "tensorflow", "torch", "torchvision", "transformers"})
@@ -18,12 +20,13 @@ OF_KIND: dict[type[BaseException], str] = {
     MemoryError: "use less memory",
     RecursionError: "end the recursion",
 }
-OF_NETWORKS = {
+OF_LIBRARIES = {
     ("protobuf parsing failed", "does not have a graph"): "the ONNX file is damaged or incomplete: export it again",
     ("onnx opset", "model ir version"): "export for an older version of ONNX, such as opset_version=17",
+    ("__main__'",): "the pickle needs a class of the script that wrote it: move the class to a module, and save again",
     ("failed to allocate memory", "bad_alloc"): OF_KIND[MemoryError],
 }
-"""What ONNX Runtime says of a file that it cannot load or run, and what helps."""
+"""What ONNX Runtime and pickle say of a file that they cannot load or run, and what helps."""
 OF_A_GPU = ("cuda", "nvidia driver", "no gpu")
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
 """Device files that a machine with a GPU has."""
@@ -64,7 +67,7 @@ def advise(error: BaseException) -> str:
         return in_place_of(error.name or "")
     for kind, advice in OF_KIND.items():
         if isinstance(error, kind):
-            return advice
+            return _spelt_otherwise(error) or advice
     if _concerns_network(error):
         return "there is no network: put the weights into your zip"
     if isinstance(error, BlockingIOError) or "can't start new thread" in text:
@@ -83,7 +86,24 @@ def advise(error: BaseException) -> str:
         if not any(map(os.path.exists, GPUS)):
             return "there is no GPU here: use the CPU, and load weights with map_location='cpu'"
         return "the GPU's memory is full: use less of it" if "out of memory" in text else ""
-    return next((advice for words, advice in OF_NETWORKS.items() if any(word in text for word in words)), "")
+    return next((advice for words, advice in OF_LIBRARIES.items() if any(word in text for word in words)), "")
+
+
+def _spelt_otherwise(error: BaseException) -> str:
+    """Advise where the missing file is there, but for capitals or the form of Unicode in its name."""
+    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
+        return ""
+    path = Path(error.filename)
+    try:
+        names = [other.name for other in path.parent.iterdir() if _folded(other.name) == _folded(path.name)]
+    except OSError:
+        return ""
+    called = ascii(names[0])[:LONGEST_NAME] if names and path.name not in names else ""
+    return called and f"the file is called {called} here: spell both alike, best with a-z and digits alone"
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def in_place_of(module: str) -> str:

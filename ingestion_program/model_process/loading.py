@@ -1,5 +1,6 @@
 """Find and construct the participant's `Model`, or say precisely what is wrong."""
 
+import codecs
 import difflib
 import importlib.util
 import inspect
@@ -10,6 +11,7 @@ from typing import Any
 from model_process.failures import advise, describe, in_place_of, location, summarise
 
 __all__ = ["LoadFailure", "describe", "load_model", "location"]
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 AT_HOME = "correct that line; test at home with `kit.py run` of the starting kit"
 
 
@@ -93,12 +95,14 @@ def _import(path: Path, submission: Path) -> Any:  # noqa: ANN401 - a participan
         specification.loader.exec_module(module)
     except SyntaxError as error:
         line = _line(error, submission)
+        name = line.partition(" line ")[0]
+        utf_16 = (submission / name).read_bytes().startswith(UTF_16)
         raise LoadFailure(
             "syntax_error",
             where=line,
             found=f"{error.msg}: {(error.text or '').strip()}",
             expected=f"source that Python {sys.version_info.major}.{sys.version_info.minor} can read, in UTF-8",
-            fix=f"correct {line}; save the file as UTF-8",
+            fix=f"save {name} as UTF-8: it is UTF-16" if utf_16 else f"correct {line}; save the file as UTF-8",
         ) from None
     except ModuleNotFoundError as error:
         raise LoadFailure(

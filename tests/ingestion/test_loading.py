@@ -63,13 +63,17 @@ PREDICT, EXPLAIN = METHODS.splitlines(keepends=True)
 LOOKED_AT = (
     "class Odd(type):\n  def __getattribute__(cls, name): raise RuntimeError('odd')\nclass Net(metaclass=Odd): pass"
 )
-ABROAD = "raise AttributeError(\"Can't get attribute 'Net' on <module '__main__'>\")"
+ABROAD = r"import pickle; pickle.loads(b'c__main__\nNet\n.')"
 FRAME = "import numpy as np; x = np.zeros(1); x.flags.writeable = False; x += 1"
 LOADS: dict[str, Told] = {
     "tabs": syntax("class Model:\n\tdef a(self):\n        pass\n", 3, "tabs"),
     "latin_1": syntax(b"x = 1\ny = 2\nname = 'caf\xe9'\n", 3, "utf-8"),
     "nul": syntax(b"x = 1\ny = '\x00'\n", 2, "null"),
-    "utf_16": syntax("x = 1\n".encode("utf-16"), 1, ""),
+    "utf_16": (
+        "x = 1\n".encode("utf-16"),
+        "syntax_error",
+        {"where": "model.py line 1", "fix": "save model.py as UTF-8: it is UTF-16"},
+    ),
     "python_2": syntax("x = 1\nprint 'hello'\n", 2, ""),
     "newer": syntax("perhaps x = 1\n", 1, ""),
     "unclosed": syntax("x = (1,\n", 1, "never closed"),
@@ -101,7 +105,14 @@ LOADS: dict[str, Told] = {
     "memory of a network": raising("raise RuntimeError('Failed to allocate memory for requested buffer')", "", "less"),
     "a frame": raising(FRAME, "read-only", ".copy()"),
     "cuda": raising("raise RuntimeError('Found no NVIDIA driver on your system')", "NVIDIA", "use the CPU"),
-    "unpickling": raising(ABROAD, "Net", "kit.py run"),
+    "unpickling": raising(ABROAD, "Net", "move the class to a module"),
+    "a name in another form": raising(
+        "open(assets / 'h\u00e9.npz')", "FileNotFoundError", "called 'he\\u0301.npz' here"
+    ),
+    "a name in other capitals": raising(
+        "open(assets / 'WEIGHTS.npz')", "FileNotFoundError", "called 'weights.npz' here"
+    ),
+    "a name without its folder": raising("open(assets / 'none' / 'weights.npz')", "FileNotFoundError", "assets / "),
     "network": raising("import urllib.error; raise urllib.error.URLError('https://x')", "URLError", "no network"),
     "processes": raising("raise BlockingIOError(11, 'Resource temporarily unavailable')", "Blocking", "num_workers=0"),
 }
@@ -110,6 +121,8 @@ LOADS: dict[str, Told] = {
 @pytest.mark.parametrize("name", LOADS)
 def test_what_is_said_of_a_source_that_cannot_be_loaded(name: str, tmp_path: Path) -> None:
     source, code, said = LOADS[name]
+    for file in ("he\u0301.npz", "weights.npz"):
+        (tmp_path / file).touch()
     report = failure(tmp_path, source)
     assert report["code"] == code
     assert report["where"] == said.get("where", report["where"])

@@ -25,24 +25,32 @@ def look(folder: Path, files: dict[str, bytes]) -> list[Problem]:
     return check_submission(folder, LIMITS)
 
 
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22e\nsize 123456\n"
+
 # files beside model.py, code, severity, what is said
 FINDINGS = {
     "metadata": ({"metadata": b"command: ls"}, "metadata_present", "error", "remove the file metadata"),
     "metadata_yaml": ({"metadata.yaml": b"x: 1"}, "metadata_present", "error", "remove the file metadata.yaml"),
-    "too_large": ({"w/big": bytes(3 << 20), "small": b"x"}, "submission_too_large", "error", "w/big (3.0 MB), small"),
-    "too_many": ({f"f{number}": b"" for number in range(50)}, "submission_too_many_files", "error", "51 files"),
+    "too_large": ({"w/big": b"x" * (3 << 20), "small": b"x"}, "submission_too_large", "error", "w/big (3.0 MB), small"),
+    "too_many": ({f"f{number}": b"x" for number in range(50)}, "submission_too_many_files", "error", "51 files"),
     "predictions": ({"predictions.csv": b"x"}, "results_ignored", "warning", "predictions.csv"),
-    "scores": ({"scores.json": b"{}", "Scores.txt": b""}, "results_ignored", "warning", "Scores.txt, scores.json"),
-    "legacy": ({"prediction.pkl": b""}, "results_ignored", "warning", "prediction.pkl"),
-    "page": ({"detailed_results.html": b""}, "results_ignored", "warning", "detailed_results.html"),
+    "scores": ({"scores.json": b"{}", "Scores.txt": b"x"}, "results_ignored", "warning", "Scores.txt, scores.json"),
+    "legacy": ({"prediction.pkl": b"x"}, "results_ignored", "warning", "prediction.pkl"),
+    "page": ({"detailed_results.html": b"x"}, "results_ignored", "warning", "detailed_results.html"),
     "requirements": ({"requirements.txt": b"torch"}, "install_ignored", "warning", "nothing is installed"),
-    "setup": ({"setup.py": b"", "Dockerfile": b""}, "install_ignored", "warning", "Dockerfile, setup.py"),
+    "setup": ({"setup.py": b"", "Dockerfile": b"FROM x"}, "install_ignored", "warning", "Dockerfile, setup.py"),
     "random": ({"random.py": b""}, "name_taken", "warning", "random.py"),
     "numpy": ({"numpy/__init__.py": b""}, "name_taken", "warning", "numpy"),
     "yaml": ({"yaml.py": b"", "json.py": b""}, "name_taken", "warning", "json.py, yaml.py"),
     "link": ({"weights.pt": b"../elsewhere/weights.pt"}, "link_in_zip", "warning", "weights.pt"),
     "absolute_link": ({"w/weights.pt": b"/home/me/weights.pt"}, "link_in_zip", "warning", "w/weights.pt"),
     "link_inside": ({"real/w.bin": b"1", "w.bin": b"real/w.bin"}, "link_in_zip", "warning", "w.bin"),
+    "pointer": ({"w/a.pt": POINTER, "w/b.pt": POINTER}, "file_placeholder", "warning", "pointer: w/a.pt, w/b.pt"),
+    "text_pointer": ({"words.txt": POINTER}, "file_placeholder", "warning", "run `git lfs pull`, and zip again"),
+    "web_page": ({"w.onnx": b"\n<!DOCTYPE html>\n<title>Sign in"}, "file_placeholder", "warning", "a web page: w.onnx"),
+    "empty": ({"w.npz": b""}, "file_placeholder", "warning", "a file without content: w.npz"),
+    "zeros": ({"w.npz": bytes(9999)}, "file_placeholder", "warning", "once a cloud folder has downloaded it"),
+    "icloud": ({".w.npz.icloud": b"bplist00"}, "file_placeholder", "warning", "a placeholder of iCloud: .w.npz.icloud"),
 }  # fmt: skip
 
 
@@ -60,9 +68,11 @@ def test_what_lies_beside_the_model(name: str, tmp_path: Path) -> None:
 HARMLESS = {
     "data_folder": {"numpy/weights.npy": b"x", "random/readme": b"x"},
     "own_names": {"ingest.py": b"", "model_process/__init__.py": b"", "helper.py": b"", "layers/__init__.py": b""},
-    "deeper": {"src/random.py": b"", "notes/requirements.txt": b"", "old/predictions.csv": b""},
+    "deeper": {"src/random.py": b"", "notes/requirements.txt": b"", "old/predictions.csv": b"x"},
     "short_notes": {"VERSION": b"1.0/2", "labels.txt": b"train/test", "one": b"word", "note": b"see data/x\n"},
     "unlikely_name": {"2nd.py": b"", "my-module.py": b""},
+    "empty_on_purpose": {"w/.gitkeep": b"", "notes.md": b"", "parts/py.typed": b""},
+    "pages": {"report.html": b"<!doctype html>", "w.bin": b"\0" * 99 + b"1", "note": b"about git-lfs"},
 }
 
 
@@ -75,7 +85,7 @@ MISSING = {
     "empty": ({}, "an empty archive"),
     "folder": ({"sub/model.py": b""}, "zip the files of sub, not the folder itself"),
     "case": ({"Model.PY": b""}, "rename Model.PY to model.py"),
-    "many": ({f"f{number:02d}": b"" for number in range(30)}, "and 10 more"),
+    "many": ({f"f{number:02d}": b"x" for number in range(30)}, "and 10 more"),
 }
 
 
@@ -88,18 +98,18 @@ def test_without_a_model(name: str, tmp_path: Path) -> None:
 
 
 def test_explanations_without_predictions_name_the_file_that_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "description.pkl").touch()
+    (tmp_path / "description.pkl").write_bytes(b"x")
     (problem,) = check_submission(tmp_path, LIMITS, results=True)
     assert problem.code == "model_missing"
     assert "add prediction.pkl or predictions.pkl, or submit model.py" in problem.line()
 
 
 def test_a_folder_called_model_py_is_no_model(tmp_path: Path) -> None:
-    assert [problem.code for problem in look(tmp_path / "s", {"model.py/x": b""})] == ["model_missing"]
+    assert [problem.code for problem in look(tmp_path / "s", {"model.py/x": b"x"})] == ["model_missing"]
 
 
 def test_everything_is_found_at_once(tmp_path: Path) -> None:
-    files = {"metadata": b"", "random.py": b"", "setup.py": b"", "scores.json": b"", "big": bytes(3 << 20)}
+    files = {"metadata": b"x", "random.py": b"", "setup.py": b"", "scores.json": b"x", "big": b"x" * (3 << 20)}
     codes = {problem.code for problem in look(tmp_path / "submission", files)}
     assert codes == {
         "metadata_present",

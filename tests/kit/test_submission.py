@@ -49,6 +49,13 @@ GOOD: dict[str, Files] = {
 BAD: dict[str, tuple[Files, str, str]] = {
     "no model": ({"readme.txt": "x"}, "error model_missing", "model.py at the top"),
     "newer Python": ({"model.py": f"type X = int\n{MODEL}"}, "error syntax_error", "line 1"),
+    "UTF-16": ({"model.py": MODEL.encode("utf-16")}, "error syntax_error", "save the file as UTF-8: it is UTF-16"),
+    "a name as macOS writes it": ({"model.py": MODEL, "he\u0301.npz": b"1"}, "warning name_form", "he\\u0301.npz"),
+    "a Git LFS pointer": (
+        {"model.py": MODEL, "w.npz": b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n"},
+        "warning file_placeholder",
+        "git lfs pull",
+    ),
     "bytes": ({"model.py": b"\x00\x01"}, "error syntax_error", "model.py"),
     "a class that never runs": (
         {"model.py": "if __name__ == '__main__':\n    class Model: ...\n"},

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.own_clips.files import Place, Problems, Table, read, read_table, scan
+from bundle_tools.own_clips.files import Place, Problems, read, scan
+from bundle_tools.own_clips.table import Table, read_table
 
 from .clips import make_zip
 

@@ -1,9 +1,11 @@
 """A challenge of somebody's own clips: another target, another scale, other words, and nothing of ours in it."""
 
 import ast
+import io
 import json
 import re
 import shutil
+import zipfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -88,7 +90,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_bundle_is_sound_and_ranked_by_prediction(bundle: Path) -> None:
     # Groups of so few people are not compared, and so few labels are soon told, which is said and is no fault.
     assert {finding.code for finding in check(bundle, now=datetime(2029, 12, 1))} <= {
-        *("groups-small", "labels-told", "training-few", "yardstick-people")
+        *("clips-short", "groups-small", "labels-told", "training-few", "yardstick-people")
     }
     board = yaml.safe_load((bundle / "competition.yaml").read_text())["leaderboards"][0]
     columns = {column["key"]: column for column in board["columns"]}
@@ -265,11 +267,28 @@ def test_no_person_is_in_two_parts_and_groups_reach_the_reference_data_alone(bun
     assert not [*bundle.glob("input_data/**/groups.csv"), *bundle.glob("public_data/groups.csv")]
 
 
+def test_what_is_private_is_in_nothing_that_is_packed(bundle: Path, tmp_path: Path) -> None:
+    assert (bundle / "private/clips.html").is_file()
+    assert main(["build", "--bundle", str(bundle), "--out", str(tmp_path / "built.zip")]) == 0
+    with zipfile.ZipFile(tmp_path / "built.zip") as built:
+        names = built.namelist()
+        for name in (name for name in names if name.endswith(".zip")):
+            names += zipfile.ZipFile(io.BytesIO(built.read(name))).namelist()
+    assert len(names) > 20
+    assert [name for name in names if "private" in name or name.endswith("clips.html")] == []
+
+
 def test_the_data_alone_and_which_clips_were_encoded_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sources = write_sources(tmp_path / "sources")
     (sources.clips / "Bob-1.mp4").write_bytes(make_clip(seconds=1, container="webm", codec="libvpx"))
+    (sources.clips / "Bob-0.mp4").write_bytes(make_clip(seconds=1, sound=False))
+    (sources.clips / "Cem-0.mp4").write_bytes(make_clip(seconds=0.2))
     assert make(sources, tmp_path / "out", "--data-only") == 0
-    assert "1 clip had to be re-encoded, because MP4 cannot hold such formats: Bob-1.mp4." in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "1 clip had to be re-encoded, because MP4 cannot hold such formats: Bob-1.mp4." in told
+    assert "WARNING: 1 clip is shorter than a quarter of the usual 1.0 s, such as Cem-0.mp4 (0.2 s)." in told
+    assert "WARNING: 10 clips are shorter than 1.5 s, such as Cem-0.mp4" in told
+    assert "WARNING: 1 clip of 10 without sound, such as Bob-0.mp4." in told
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         *("SHA256SUMS", "input_data", "private", "public_data", "reference_data")
     ]

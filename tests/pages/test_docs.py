@@ -1,6 +1,5 @@
 """The guides: links lead somewhere, commands exist, and nothing speaks of the machine that it was written on."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,15 +66,6 @@ def test_they_stay_short() -> None:
     texts = [*(ROOT / "pages").glob("*.md"), *(ROOT / "docs").glob("*.md")]
     assert sum(len(text.read_text("utf-8").split()) for text in texts) <= 24_000
     assert 0 < (ROOT / "pages" / "glossary.md").read_text("utf-8").count("\n### ") <= 25
-
-
-def test_the_template_of_metadata_follows_the_specification() -> None:
-    content = json.loads((ROOT / "docs/templates/croissant.json").read_text("utf-8"))
-    assert content["conformsTo"] == "http://mlcommons.org/croissant/1.0"
-    named = {entry["@id"] for entry in content["distribution"]}
-    (records,) = content["recordSet"]
-    assert {entry["source"]["fileObject"]["@id"] for entry in records["field"]} <= named
-    assert records["key"]["@id"] in {entry["@id"] for entry in records["field"]}
 
 
 def test_make_targets_that_are_named_exist() -> None:

@@ -45,9 +45,10 @@ class Dataset:
         """Return the bytes of one file."""
         return (self.path / name).stat().st_size if self.path.is_dir() else self._archive.getinfo(name).file_size
 
-    def read(self, name: str) -> bytes:
-        """Return the content of one file."""
-        return (self.path / name).read_bytes() if self.path.is_dir() else self._archive.read(name)
+    def read(self, name: str, most: int = -1) -> bytes:
+        """Return the content of one file, or its first `most` bytes."""
+        with (self.path / name).open("rb") if self.path.is_dir() else self._archive.open(name) as file:
+            return file.read(most)
 
     def text(self, name: str) -> str:
         """Return the content of one file as UTF-8 text; invalid bytes are replaced."""
