@@ -77,7 +77,7 @@ def test_ids_are_no_numbers_which_readers_would_shorten() -> None:
 
 def test_every_record_can_be_read_and_has_the_labels_of_its_file(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROISSANT_CACHE", str(filled.with_name("unpacked")))  # read when it is imported
-    reason = "reading records needs a package that is not locked: pip install mlcroissant"
+    reason = "RECORDS NOT READ: `make setup WITH=croissant` installs mlcroissant"
     mlcroissant = pytest.importorskip("mlcroissant", reason=reason)
     records = list(mlcroissant.Dataset(jsonld=str(filled)).records("clips"))
     rows = {row["clip_id"]: row for row in labels()}
