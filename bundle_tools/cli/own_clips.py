@@ -11,7 +11,7 @@ from bundle_tools.codabench.rules import clock
 from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.clips import Stage
-from bundle_tools.own_clips.dataset import look_up_table, off_size, split_by_source
+from bundle_tools.own_clips.dataset import look_up_table, off_size, remarks_on_targets, split_by_source
 from bundle_tools.own_clips.description import Description, read_description
 from bundle_tools.own_clips.files import Problems
 from bundle_tools.own_clips.first_impressions import NOTES as RELEASE_NOTES
@@ -175,6 +175,8 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         )
     for target in dataset.challenge.targets:
         say(f"Target {target.name}: {target.minimum:g} to {target.maximum:g}, mean {written.constants[target.name]}.")
+    for remark in remarks_on_targets(dataset):
+        say(f"WARNING: {remark}.")
     if (ratings := dataset.ratings) is not None:
         alphas = ", ".join(f"{name} {alpha:.2f}" for name, alpha in ratings.agreement.items())
         say(f"Labels are means of {ratings.each} ratings by {ratings.raters} raters, whose agreement is {alphas}")

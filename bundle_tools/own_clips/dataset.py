@@ -1,5 +1,6 @@
 """A data set of an organiser's own clips: its rows, its problems, and its split into phases by person."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,8 @@ from bundle_tools.synthetic.person import stream
 
 PUBLIC = "training"
 """The part that participants get with its labels; every other part is a phase."""
+RATER = re.compile(r"(.+?)_?(?:r|rater|annotator|coder|judge)_?\d+")
+"""Name of a target that ends like that of a rater."""
 CLOSED = "final"
 """The phase whose labels and single clips stay hidden."""
 
@@ -189,6 +192,22 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
     if empty:
         raise BundleError(f"no clips are left for {', '.join(empty)}: too few people or source videos. Ask for others.")
     return parts
+
+
+def remarks_on_targets(dataset: Dataset) -> Iterator[str]:
+    """Yield what is odd about targets: one label for all clips, or names that seem to number the raters of one."""
+    alike: dict[str, list[str]] = {}
+    for at, target in enumerate(dataset.challenge.targets):
+        if len({clip.labels[at] for clip in dataset.clips}) == 1:
+            yield f"{target.name} is the same for all clips: no model can be told from another by it"
+        if numbered := RATER.fullmatch(target.name):
+            alike.setdefault(numbered[1], []).append(target.name)
+    for names in alike.values():
+        if len(names) > 1:
+            yield (
+                f"{', '.join(names)} are targets of their own. If they are raters of one target, write one row per "
+                "rating, with a column rater: the mean counts"
+            )
 
 
 def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:

@@ -35,8 +35,8 @@ def sound_of(name: str) -> str:
 
 
 def is_nobody(name: str) -> bool:
-    """Return whether a text only fills a cell, as ``n/a`` does."""
-    return sound_of(name) in NOBODY
+    """Return whether a text only fills a cell, as ``n/a`` does, or is a code of something missing, as -1 is."""
+    return sound_of(name) in NOBODY or re.fullmatch(r"-\d+(\.0+)?", name.strip()) is not None
 
 
 def same_people(names: Iterable[str], choice: str, problems: Problems) -> tuple[Mapping[str, str], list[str]]:

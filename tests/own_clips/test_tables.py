@@ -15,7 +15,7 @@ from openpyxl import Workbook
 
 from bundle_tools import console
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Dataset
+from bundle_tools.own_clips.dataset import Dataset, remarks_on_targets
 from bundle_tools.own_clips.description import Description
 from bundle_tools.own_clips.files import Problems
 from bundle_tools.own_clips.folder import Sources, read_folder
@@ -135,6 +135,10 @@ REFUSED: dict[str, tuple[str | bytes | Callable[[], bytes], str]] = {
     "accents": (csv([HEADER, *rows(["Zoë", "Zoe", *PEOPLE[2:]])]), "Zoë (1 row) and Zoe (1 row)"),
     "signs": (csv([HEADER, *rows(["p_1", "p-1", *PEOPLE[2:]])]), "p_1 (1 row) and p-1 (1 row)"),
     "nan": (csv([HEADER, *rows(["nan", "nan", "nan", *PEOPLE[3:]])]), "names that stand for nobody (1): nan (3 rows)"),
+    "codes of something missing": (
+        csv([HEADER, *rows(["-1", "-9", "-99.0", *PEOPLE[3:]])]),
+        "names that stand for nobody (3)",
+    ),
     "placeholders": (
         csv([HEADER, *rows(["unknown", "N/A", "-", "?", *PEOPLE[4:]])]),
         "(4): - (1 row); ? (1 row); N/A (1 row); unknown",
@@ -219,6 +223,15 @@ def test_what_has_no_clear_meaning_is_refused_in_words(tmp_path: Path, name: str
     assert words in told
     # Where a column is missing, the table follows from it.
     assert told.count("\n  - ") == 1 or "header" in told or "first row" in told
+
+
+def test_targets_that_say_nothing_or_number_their_raters_are_remarked_on(tmp_path: Path) -> None:
+    items = csv([(*HEADER, "q1", "q2"), *((*row, 1 + at % 2, 1 + at % 3) for at, row in enumerate(rows()))])
+    assert not [*remarks_on_targets(read(tmp_path, items))]
+    table = csv([("clip", "person", "warm_r1", "warm_r2", "calm"), *((c, p, s, s, 3) for c, p, s in rows())])
+    raters, same = sorted(remarks_on_targets(read(tmp_path, table)), key=len, reverse=True)
+    assert raters.startswith("warm_r1, warm_r2 are targets of their own")
+    assert same.startswith("calm is the same for all clips")
 
 
 def test_look_alikes_are_joined_or_kept_as_the_organiser_says(tmp_path: Path) -> None:
