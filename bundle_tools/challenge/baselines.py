@@ -101,21 +101,25 @@ def from_causes(truth: Array, contributions: Array) -> Array:
     return np.asarray(np.clip(contributions + np.median(truth - contributions, axis=0), 0, 1))
 
 
-def ceiling_of_people(truth: Array, sources: Numbers, constant: Array) -> dict[str, Array] | None:
-    """Estimate the best model's score if all differences between the clips of a person were label noise.
-
-    With the standard deviation w within people and s of all labels, and rho = 1 - w^2 / s^2 (an intraclass
-    correlation): the mean absolute error of the true mean is w sqrt(2 / pi) for normal noise, its R2 is rho, its
-    correlation sqrt(rho), its concordance 2 rho / (1 + rho). People do change between clips, so a model may pass it.
-
-    Returns metrics by name, (1, k) each; None where no source has two clips.
-    """
+def noise_within_people(truth: Array, sources: Numbers) -> Array | None:
+    """Return (1, k) the variance of labels between clips of one person; None where no source has two clips."""
     _, people, sizes = np.unique(sources, return_inverse=True, return_counts=True)
     freedom = len(truth) - len(sizes)
     if freedom < 1:
         return None
     means = _by_group(truth, people) / sizes[:, None]
-    noise = ((truth - means[people]) ** 2).sum(axis=0, keepdims=True) / freedom
+    return np.asarray(((truth - means[people]) ** 2).sum(axis=0, keepdims=True) / freedom)
+
+
+def noise_ceiling(truth: Array, noise: Array, constant: Array) -> dict[str, Array]:
+    """Estimate the score of a model that predicts every label but for its noise.
+
+    With the standard deviation w of the noise and s of all labels, and rho = 1 - w^2 / s^2 (an intraclass
+    correlation): the mean absolute error is w sqrt(2 / pi) for normal noise, R2 is rho, the correlation sqrt(rho), the
+    concordance 2 rho / (1 + rho).
+
+    `noise`: (1, k) w^2. Returns metrics by name, (1, k) each.
+    """
     spread = truth.var(axis=0, ddof=1, keepdims=True)
     shared = np.clip(1 - np.divide(noise, spread, out=np.ones_like(noise), where=spread > 0), 0, 1)
     error = np.sqrt(noise * 2 / np.pi)
@@ -226,10 +230,20 @@ def _ceiling(known: _Truth) -> list[dict[str, Any]]:
         columns, targets = _numbers(known, _metrics(known, from_causes(known.truth, shares)))
         meaning = "A model that knows all causes of every label; only the labels' own noise remains."
         return [_item("ceiling", "ceiling", "Noise ceiling", meaning, columns, targets)]
-    metrics = ceiling_of_people(known.truth, known.reference.sources, known.constant)
-    if metrics is None:
+    settings = known.settings
+    noise: Array | None
+    if settings.label_noise:
+        spans = np.array([target.maximum - target.minimum for target in settings.targets])
+        noise = (np.array([[settings.label_noise.get(name, 0.0) for name in settings.names]]) / spans) ** 2
+        meaning = (
+            "A model that knows what all possible raters would say in the mean; only the chance of who rated remains."
+        )
+    else:
+        noise = noise_within_people(known.truth, known.reference.sources)
+        meaning = "The best model if all differences between clips of one person were noise. A model may exceed it."
+    if noise is None:
         return []
-    meaning = "The best model if all differences between clips of one person were noise. A model may exceed it."
+    metrics = noise_ceiling(known.truth, noise, known.constant)
     return [_item("ceiling", "ceiling", "Noise ceiling", meaning, *_numbers(known, metrics))]
 
 

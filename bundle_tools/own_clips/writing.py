@@ -176,8 +176,9 @@ def _write_reference(
         files["groups"] = "groups.csv"
         rows = [(one.clip_id, *(one.clip.groups.get(name, UNKNOWN) for name in attributes)) for one in clips]
         write_table(folder / "groups.csv", ("clip_id", *attributes), rows, for_programs=True)
+    noise = dataset.ratings.noise if dataset.ratings else {}
     settings = reference_settings(
-        dataset.challenge, phase, constants, files=files, rank_by=options.rank_by, pictures=False
+        dataset.challenge, phase, constants, files=files, rank_by=options.rank_by, pictures=False, noise=noise
     )
     (folder / "task.yaml").write_text(settings, encoding="utf-8")
 

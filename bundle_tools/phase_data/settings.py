@@ -96,6 +96,7 @@ def reference_settings(
     weighting: Mapping[str, object] | None = None,
     key_frames: str = "",
     pictures: bool = True,
+    noise: Mapping[str, float] | None = None,
 ) -> str:
     """Return the text of ``reference_data/<phase>/task.yaml``.
 
@@ -104,8 +105,9 @@ def reference_settings(
     `weighting`: weights, power, gate and bands of the explanation score, if they differ from the program's.
     `key_frames`: list of pictures of the clips; empty without pictures.
     `pictures`: whether reports show pictures of clips and of submissions.
+    `noise`: by target, the standard deviation of a label's own error, if it is known.
     """
-    facts = {"constants": constants, "files": files, "rank_by": rank_by, "pictures": pictures}
+    facts = {"constants": constants, "files": files, "rank_by": rank_by, "pictures": pictures, "noise": noise or {}}
     return _render(
         "reference.yaml.j2", challenge, phase, {**facts, "weighting": weighting or {}, "key_frames": key_frames}
     )

@@ -242,6 +242,8 @@ class Settings(Section):
     """Name of the file with the ratings of a jury; None before there are any."""
     skill_reference: dict[Name, Annotated[StrictFloat, Field(ge=0, le=2e6), Secret]] = field(default_factory=dict)
     """Mean absolute error that earns a skill factor of 1, by target; 0 where missing."""
+    label_noise: dict[Name, Annotated[StrictFloat, Field(ge=0, le=2e6), Secret]] = field(default_factory=dict)
+    """Standard deviation of a label's own error, such as that of its raters' mean, by target: for the noise ceiling."""
     rank_by: RankBy = "explanation"
     """What the leaderboard ranks by."""
 
@@ -258,11 +260,12 @@ class Settings(Section):
             if not main.minimum <= self.selection_threshold <= main.maximum:
                 expected = f"a number from {main.minimum:g} to {main.maximum:g}"
                 yield "selection_threshold", f"{self.selection_threshold:g}", expected
-        for name, error in self.skill_reference.items():
-            if name not in names:
-                yield f"skill_reference.{name}", "an unknown key", one_of(names, name, "skill_reference")
-            elif error > spans[name]:
-                yield f"skill_reference.{name}", "an invalid value", f"a number from 0 to {spans[name]:g}"
+        for key in ("skill_reference", "label_noise"):
+            for name, error in getattr(self, key).items():
+                if name not in names:
+                    yield f"{key}.{name}", "an unknown key", one_of(names, name, key)
+                elif error > spans[name]:
+                    yield f"{key}.{name}", "an invalid value", f"a number from 0 to {spans[name]:g}"
         for name in self.group.targets if self.group else ():
             if name not in names:
                 yield "group.targets", brief(name), one_of(names, name)

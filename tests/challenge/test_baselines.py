@@ -10,7 +10,7 @@ import yaml
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 
-from bundle_tools.challenge.baselines import ceiling_of_people, from_causes, look_up, metadata_only
+from bundle_tools.challenge.baselines import from_causes, look_up, metadata_only, noise_ceiling, noise_within_people
 from bundle_tools.challenge.pages.figures import table
 from bundle_tools.challenge.reading.tables import fingerprint
 from bundle_tools.challenge.rules.reference import check_landmarks
@@ -115,14 +115,14 @@ def test_known_causes_leave_the_noise_alone() -> None:
 
 def test_the_ceiling_of_people_is_that_of_their_noise() -> None:
     truth, sources = people(7, alike=0.64, n=20_000)
-    ceiling = there(ceiling_of_people(truth, sources, HALF))
+    ceiling = noise_ceiling(truth, there(noise_within_people(truth, sources)), HALF)
     assert ceiling["r2"][0, 0] == pytest.approx(0.64, abs=0.02)
     assert ceiling["pearson"][0, 0] == pytest.approx(0.8, abs=0.02)
     assert ceiling["ccc"][0, 0] == pytest.approx(2 * 0.64 / 1.64, abs=0.02)
     # The true means, which only this test knows, have that error.
     assert ceiling["accuracy"][0, 0] == pytest.approx(1 - 0.1 * 0.6 * np.sqrt(2 / np.pi), abs=0.002)
     assert ceiling["skill"][0, 0] == pytest.approx(1 - 0.6, abs=0.02)
-    assert ceiling_of_people(truth, np.arange(20_000), HALF) is None
+    assert noise_within_people(truth, np.arange(20_000)) is None
 
 
 @pytest.fixture(scope="module")

@@ -324,6 +324,9 @@ def test_ratings_of_several_people_become_their_mean_and_agreement(tmp_path: Pat
     assert ratings is not None
     assert (ratings.raters, ratings.each) == (3, "3")
     assert 0.8 < ratings.agreement["score"] < 1
+    # Raters differ by a standard deviation of .265 (8 clips, 15 degrees of freedom); a mean of three by less.
+    within = (7 * (0.3**2 + 0.1**2 + 0.2**2) + 2 * 0.2**2) / 15
+    assert ratings.noise["score"] == pytest.approx((within * (7 / 3 + 1 / 2) / 8) ** 0.5, abs=1e-3)
     # A text that one rater's row lacks is no contradiction, and a text that is somebody's name stays.
     spoken = [(*row, "p1" if row[3] == "a" else "") for row in rated]
     heard = read(tmp_path, csv([(*HEADER, "rater", "transcript"), *spoken]), look_alikes="join")

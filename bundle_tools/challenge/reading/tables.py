@@ -191,7 +191,9 @@ def fingerprint(given: Dataset, wanted: Dataset) -> str:
     score = reference.get("explanation_score")
     content = {
         "input": {key: inputs.get(key) for key in INPUT_KEYS},
-        "reference": {key: _untitled(reference.get(key)) for key in REFERENCE_KEYS},
+        "reference": {
+            key: _untitled(reference.get(key)) for key in (*REFERENCE_KEYS, *(reference.keys() & {"label_noise"}))
+        },
         "score": {key: score.get(key) for key in SCORE_KEYS} if isinstance(score, dict) else None,
         "files": {
             **{key: _digest(given, inputs.get(key)) for key in (*INPUT_FILES, *(inputs.keys() & {"exchanges"}))},

@@ -31,7 +31,7 @@ def redact(run: ScoredRun) -> ScoredRun:
         landmarks, hashes = landmarks.coarse(settings), replace(hashes, labels="")
         # The means of the training set say something about labels; the middle of the range says nothing.
         blank = tuple(replace(target, constant=(target.minimum + target.maximum) / 2) for target in settings.targets)
-        settings = replace(settings, targets=blank, skill_reference={})
+        settings = replace(settings, targets=blank, skill_reference={}, label_noise={})
     if not (settings.report.clips and settings.report.pictures):
         key_frames = KeyFrames()
         blind = tuple(replace(explanation, image=None) for explanation in outcomes.explanations)
