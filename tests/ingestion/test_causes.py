@@ -22,28 +22,28 @@ from ingest.workers import ModelWorker
 from model_process.protocol import BadMessage, ChannelClosed
 
 ROWS: dict[str, tuple[str, str, str]] = {
-    "limit": ("model", "charged", "too_much"),
-    "shortage": ("model", "charged", "too_much"),
-    "decoder": ("model", "charged", "too_much"),
-    "hang": ("model", "charged", "timeout"),
-    "open readings": ("model", "charged", "timeout"),
-    "message": ("model", "charged", "bad_answer"),
-    "odd message": ("model", "charged", "bad_answer"),
-    "exit": ("model", "charged", "crashed"),
-    "signal": ("model", "charged", "crashed"),
-    "kill": ("model", "charged", "crashed"),
-    "restarts": ("model", "charged", "restarts_used_up"),
-    "time": ("model", "charged", "time_budget"),
-    "clip": ("clip", "excused", "clip_unreadable"),
-    "changed clip": ("machine", "end of the run", "clip_lost"),
-    "disk": ("machine", "end of the run", "disk_full"),
-    "output": ("machine", "end of the run", "output_closed"),
-    "isolation": ("machine", "end of the run", "isolation_too_weak"),
-    "gpu": ("machine", "excused", "gpu_missing"),
-    "busy": ("machine", "excused", "machine_busy"),
-    "check": ("program", "charged", "check_failed"),
-    "watchdog": ("program", "end of the run", "watchdog"),
-    "program": ("program", "end of the run", "unexpected"),
+    "limit": ("participant", "charged", "too_much"),
+    "shortage": ("participant", "charged", "too_much"),
+    "decoder": ("participant", "charged", "too_much"),
+    "hang": ("participant", "charged", "timeout"),
+    "open readings": ("participant", "charged", "timeout"),
+    "message": ("participant", "charged", "bad_answer"),
+    "odd message": ("participant", "charged", "bad_answer"),
+    "exit": ("participant", "charged", "crashed"),
+    "signal": ("participant", "charged", "crashed"),
+    "kill": ("participant", "charged", "crashed"),
+    "restarts": ("participant", "charged", "restarts_used_up"),
+    "time": ("participant", "charged", "time_budget"),
+    "clip": ("organiser", "excused", "clip_unreadable"),
+    "changed clip": ("organiser", "end of the run", "clip_lost"),
+    "disk": ("organiser", "end of the run", "disk_full"),
+    "output": ("organiser", "end of the run", "output_closed"),
+    "isolation": ("organiser", "end of the run", "isolation_too_weak"),
+    "gpu": ("organiser", "excused", "gpu_missing"),
+    "busy": ("organiser", "excused", "machine_busy"),
+    "check": ("organiser", "charged", "check_failed"),
+    "watchdog": ("organiser", "end of the run", "watchdog"),
+    "program": ("organiser", "end of the run", "unexpected"),
 }
 FACTS: dict[str, Any] = dict.fromkeys(
     ("found", "expected", "fix", "kind", "error", "name", "how", "survivor", "faster", "level", "required"),
@@ -54,10 +54,9 @@ FACTS: dict[str, Any] = dict.fromkeys(
 @pytest.mark.parametrize("name", CAUSES)
 def test_every_row_says_whose_fault_it_is(name: str) -> None:
     cause = CAUSES[name]
-    assert (cause.whose, cause.follows, cause.code) == ROWS[name]
     stage: Stage = CODES[cause.code].stages[0]
     problem = cause.as_problem(stage, "x", **FACTS)
-    assert problem.fault == ("participant" if cause.whose == "model" else "organiser")
+    assert (problem.fault, cause.follows, problem.code) == ROWS[name]
     assert all((problem.found, problem.expected, problem.fix))
     assert "{" not in problem.line().replace("{odd} words", "")
     assert replace(problem, excused=True).fault == "organiser"
