@@ -72,7 +72,9 @@ SHORTAGES = frozenset(
 
 def is_shortage(error: BaseException) -> bool:
     """Tell whether an error of ingestion means that something was used up: descriptors, memory, threads or disk."""
-    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in SHORTAGES)
+    if isinstance(error, OSError):
+        return error.errno in SHORTAGES
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error))
 
 
 def of_ending(error: Exception, status: int | None, *, over_limit: bool, disk_filled: bool) -> str:

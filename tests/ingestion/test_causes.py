@@ -126,17 +126,19 @@ def test_what_is_used_up_while_an_answer_is_checked_was_used_up_by_the_model(err
     assert not is_shortage(OSError(errno.EACCES, "x"))
 
 
-@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "x"), MemoryError()])
+@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "x"), MemoryError(), RuntimeError("can't start new thread")])
 def test_what_is_used_up_when_a_model_starts_again_was_used_up_by_the_model(error: Exception, phase: Path) -> None:
     starts: list[Exception | None] = [error, None, error]
+    stops: list[str] = []
 
     def start(timeout_s: float) -> None:
         if failure := starts.pop(0):
             raise failure
 
-    model, clock = SimpleNamespace(start=start), SimpleNamespace(left_s=lambda: 60.0)
+    model, clock = SimpleNamespace(start=start, stop=lambda: stops.append("")), SimpleNamespace(left_s=lambda: 60.0)
     worker = ModelWorker(model, read_task(phase / "task.yaml"), clock, hidden=False)  # type: ignore[arg-type]
     with pytest.raises(type(error)):
         worker.start_afresh()  # nobody has used anything up yet
     assert worker.start_afresh()
     assert not worker.start_afresh()
+    assert stops == [""]  # it could have begun to run
