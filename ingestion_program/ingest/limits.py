@@ -310,9 +310,11 @@ def _unnamed(pid: int, scratch: Path, lent: Mapping[int, int] = NOTHING_LENT) ->
                 mapped[int(inode)] += end - start
     # Mapping one page of a block keeps all of it.
     shared |= {inode: lent.get(inode, size) for inode, size in mapped.items() if inode not in shared}
-    # Whoever reads what it has asked for leaves one block unread at most.
-    waiting = LARGEST_BLOCK * max(0, sum(unread.values()) - 1)
-    return sum(files.values()) >> 20, (sum(shared.values()) + waiting) >> 20
+    # What waits in sockets are the newest blocks; whoever reads what it has asked for leaves one at most.
+    count = max(1, sum(unread.values()))
+    unseen = [size for inode, size in dict(lent).items() if inode not in shared]
+    waiting = ([LARGEST_BLOCK] * count + unseen)[-count:-1]
+    return sum(files.values()) >> 20, sum((*shared.values(), *waiting)) >> 20
 
 
 def _unread(pid: int, descriptor: str) -> int:
