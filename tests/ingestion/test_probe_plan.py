@@ -34,7 +34,7 @@ def lengths(count: int, seconds: int = 5) -> dict[str, int]:
 def plan(
     clips: dict[str, int], seed: int = 7, key: bytes | None = None, exchanges: dict[str, Exchange] | None = None
 ) -> dict[str, list[Call]]:
-    draws = Draws(key and partial(hmac.digest, key, digest="sha256"), seed)
+    draws = Draws(partial(hmac.digest, key, digest="sha256") if key else None, seed)
     return plan_calls(clips, dict.fromkeys(clips, EDITS), exchanges or {}, SETTINGS, GRID, draws)
 
 
