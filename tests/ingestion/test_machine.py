@@ -20,6 +20,7 @@ import yaml
 
 from ingest import limits
 from ingest.codes import Stage
+from ingest.confine import Siblings
 from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import Problem
 from ingest.media.buffers import LARGEST_BLOCK, FrameBuffer
@@ -329,6 +330,19 @@ def test_a_page_of_a_block_counts_as_the_block(tmp_path: Path) -> None:
     del buffer
     assert shared_mb(tmp_path, {inode: 8 << 20}) == before + 8
     libc.munmap(ctypes.c_void_p(page), ctypes.c_size_t(4096))
+
+
+def test_where_a_system_tells_only_the_whole_memory_that_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_status", lambda _: {"VmSize": "1 kB", "VmRSS": f"{600 << 10} kB"})
+    (tmp_path / "scratch").mkdir()
+    with subprocess.Popen(["sleep", "20"], start_new_session=True) as process:
+        watch = limits.LimitMonitor(process, tmp_path / "scratch", 64, Siblings())
+        assert process.wait() == -signal.SIGKILL
+    watch.stop()
+    assert watch.reason is not None
+    assert watch.reason[:2] == ("600 MB of memory", "at most 64 MB")
 
 
 def test_blocks_that_nobody_receives_count(tmp_path: Path) -> None:
