@@ -22,7 +22,6 @@ from typing import Any
 
 import yaml
 
-from bundle_tools.codabench import trust
 from bundle_tools.codabench.competition import Competition, Phase, opened
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
@@ -181,9 +180,8 @@ def main(unfinished: Path) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     Thread(target=_end_with_parent, daemon=True).start()
     started, out = time.monotonic(), Path(evaluation.out)
-    trust.GIVEN["by option"] = True  # the driver has asked
     try:
-        with opened(Path(evaluation.bundle)) as competition:
+        with opened(Path(evaluation.bundle), trust=True) as competition:  # the driver has asked
             phase = competition.phase(evaluation.phase)
             docker = Docker(evaluation.image, evaluation.network) if evaluation.image is not None else None
             models = {"MODEL_WORKERS": str(evaluation.models)}

@@ -6,7 +6,7 @@ from pathlib import Path
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.codabench.archive import CHECKOUT, extract
 from bundle_tools.codabench.competition import Phase
-from bundle_tools.codabench.trust import ensure_trusted, is_own
+from bundle_tools.codabench.trust import ensure_trusted, forget_compiled, is_own
 from bundle_tools.errors import BundleError
 
 PACKAGES = {"ingestion_program": "ingest", "scoring_program": "score"}
@@ -22,9 +22,11 @@ def use_scoring_program(phase: Phase, scratch: Path) -> Path:
     program, reference = unpacked(phase.task.scoring_program, scratch), unpacked(phase.task.reference_data, scratch)
     if program is None or reference is None or not (program / "score" / "columns.py").is_file():
         raise BundleError(f"phase {phase.slug}: expected this project's scoring program and reference data.")
-    ensure_trusted([("scoring_program", program)])
+    if not phase.task.trusted:
+        ensure_trusted([("scoring_program", program)])
     if is_own("scoring_program", program):
         program = CHECKOUT / "scoring_program"
+    forget_compiled(program)
     if str(program) not in sys.path:
         # The organiser's own program; no file of a submission is ever imported.
         sys.path.insert(0, str(program))

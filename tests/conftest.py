@@ -81,7 +81,7 @@ def pytest_runtest_teardown() -> Generator[None, object, object]:
 @pytest.fixture(autouse=True)
 def own_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust the bundles of the tests, which are our own, and remember none of them."""
-    monkeypatch.setitem(trust.GIVEN, "by option", True)
+    monkeypatch.setattr(trust, "_unknown", lambda _: [])
     monkeypatch.setattr(trust, "REMEMBERED", Path(os.devnull))
 
 

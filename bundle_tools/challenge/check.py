@@ -49,6 +49,8 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def check(path: Path, now: datetime | None = None, progress: Progress | None = None) -> list[Finding]:
+def check(
+    path: Path, now: datetime | None = None, progress: Progress | None = None, *, trust: bool = False
+) -> list[Finding]:
     """Check a bundle by all rules, see `bundle_tools.codabench.rules.check`."""
-    return check_with(path, RULES, now, progress)
+    return check_with(path, RULES, now, progress, trust=trust)

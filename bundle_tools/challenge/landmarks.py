@@ -92,13 +92,15 @@ UNSEEN = "unseen.json"
 """In a solution's folder: what it predicts for people who were left out of its training."""
 
 
-def compute_again(root: Path, names: list[str] | None, solutions: list[Path] | None, runs: list[Path]) -> None:
+def compute_again(
+    root: Path, names: list[str] | None, solutions: list[Path] | None, runs: list[Path], *, trust: bool
+) -> None:
     """Compute the landmarks of some phases.
 
     `names`: phases; None: all whose reference data are a folder. `solutions`: submissions to run; None: those of
     `competition.yaml`, unless there are runs.
     """
-    competition = load_competition(root)
+    competition = load_competition(root, trust=trust)
     phases = (
         [competition.phase(name) for name in names]
         if names
@@ -137,7 +139,7 @@ def update(
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if path.name == FILE:
         enter(path.with_name("task.yaml"), {"landmarks": FILE})
-    for line in write_pages(competition.root):
+    for line in write_pages(competition.root, trust=phase.task.trusted):
         say(line)
     return path
 

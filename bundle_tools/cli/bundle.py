@@ -38,7 +38,7 @@ def _check(arguments: argparse.Namespace) -> int:
         raise BundleError(f"{path}: expected a folder or a zip, found nothing there.")
 
     with progress_bar("clips") as progress, _rarely_collected():
-        findings = check(path, progress=progress)
+        findings = check(path, progress=progress, trust=arguments.trust)
     errors = sum(finding.severity == "error" for finding in findings)
     if arguments.json:
         say(json.dumps([finding.record() for finding in findings], indent=2))
@@ -137,9 +137,10 @@ def _build(arguments: argparse.Namespace) -> int:
         new_key=arguments.new_key,
         version1=arguments.format == "codalab-v1",
         stand_in=arguments.stand_in,
+        trust=arguments.trust,
     )
     if arguments.baselines:
-        compute_again(root, None, None, [])
+        compute_again(root, None, None, [], trust=arguments.trust)
     for finding in build(root, options):
         for line in finding.lines():
             say(line)
@@ -172,7 +173,7 @@ def add_pages(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 def _pages(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
-    draft = open_bundle(root)
+    draft = open_bundle(root, trust=arguments.trust)
     ensure_trusted(asked_code(draft))
     if arguments.names:
         for name, value in figures(draft).items():
@@ -181,7 +182,8 @@ def _pages(arguments: argparse.Namespace) -> int:
         return 0
     only = [path.resolve() for path in arguments.path] or None
     pages = list(pages_of(draft, only))
-    for line in [note for page in pages for note in page.notes()] if arguments.check else write_pages(root, only):
+    notes = [note for page in pages for note in page.notes()]
+    for line in notes if arguments.check else write_pages(root, only, trust=arguments.trust):
         say(line)
     problems = sum(bool(page.problem) for page in pages)
     stale = sum(page.is_stale and not page.problem for page in pages)

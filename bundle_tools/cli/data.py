@@ -50,12 +50,12 @@ def add_baselines(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _baselines(arguments: argparse.Namespace) -> int:
+    root = find_root(arguments.bundle)
     if arguments.skill_reference is not None:
         with tempfile.TemporaryDirectory(prefix="bundle-reference-") as scratch:
-            competition = load(find_root(arguments.bundle))
-            for line in enter_skill_reference(competition, arguments.skill_reference, Path(scratch)):
+            for line in enter_skill_reference(load(root), arguments.skill_reference, Path(scratch)):
                 say(line)
-    compute_again(find_root(arguments.bundle), arguments.phase, arguments.solution, arguments.run)
+    compute_again(root, arguments.phase, arguments.solution, arguments.run, trust=arguments.trust)
     return 0
 
 
@@ -234,7 +234,7 @@ def _phase(arguments: argparse.Namespace) -> int:
         apart, enough = points_apart(arguments.clips), points_apart(CLIPS_TO_RANK)
         say(f"Note: with {arguments.clips} clips only differences of {apart:.0f} points or more can be told from luck.")
         say(f"A phase that ranks should have {CLIPS_TO_RANK}: then {enough:.0f} points are enough.")
-    _update_pages(root)
+    _update_pages(root, trust=arguments.trust)
     return 0
 
 
@@ -260,11 +260,11 @@ def _committed(arguments: argparse.Namespace) -> int:
     with progress_bar("clips") as progress:
         write_committed(root, workers=workers(), progress=progress)
     say(f"Made again: input_data/, reference_data/ and public_data/ in {root}")
-    _update_pages(root)
+    _update_pages(root, trust=arguments.trust)
     return 0
 
 
-def _update_pages(root: Path) -> None:
+def _update_pages(root: Path, *, trust: bool) -> None:
     """Update figures on pages for the new data, and list the changes."""
-    for line in write_pages(root):
+    for line in write_pages(root, trust=trust):
         say(line)

@@ -72,7 +72,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     for name in names:
         if (out / name).exists() and not (out / name / MARKER).is_file():
             raise BundleError(f"--out {out / name}: contains files of something else. Choose another folder.")
-    with opened(arguments.bundle) as competition:
+    with opened(arguments.bundle, trust=arguments.trust) as competition:
         evaluations = _planned(competition, arguments, out, names)
     with (
         _at_work(out, Path(evaluations[0].alive)),

@@ -63,7 +63,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 
 def _make(arguments: argparse.Namespace) -> int:
     rules = read_rules(arguments.rules or DEFAULT)
-    competition = load(find_root(arguments.bundle))
+    competition = load(find_root(arguments.bundle), trust=arguments.trust)
     with tempfile.TemporaryDirectory(prefix="bundle-jury-") as folder, progress_bar("Clips") as progress:
         scratch = Path(folder)
         runs = find_runs(arguments.runs, scratch)

@@ -69,10 +69,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     given = sys.argv[1:] if argv is None else argv
     arguments = _parser(next(iter(given), "")).parse_args(given or ["--help"])
-    if getattr(arguments, "trust", False):
-        from bundle_tools.codabench.trust import GIVEN  # noqa: PLC0415 - of commands that run code
-
-        GIVEN["by option"] = True
     try:
         return int(arguments.action(arguments))
     except BundleError as error:

@@ -45,7 +45,7 @@ def _report(arguments: argparse.Namespace) -> int:
     outs = [arguments.out or (source if source.is_dir() else source.parent) / name for source in sources]
     if missing := [str(out) for out in outs if not out.parent.is_dir()]:
         raise BundleError(f"--out {missing[0]}: expected a file in an existing folder.")
-    competition = load(find_root(arguments.bundle))
+    competition = load(find_root(arguments.bundle), trust=arguments.trust)
     wrong = []
     for source, out in zip(sources, outs, strict=True):
         with tempfile.TemporaryDirectory(prefix="bundle-report-") as folder:
@@ -91,7 +91,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     if arguments.html and not arguments.html.parent.is_dir():
         raise BundleError(f"--html {arguments.html}: expected a file in an existing folder.")
 
-    competition = load(find_root(arguments.bundle))
+    competition = load(find_root(arguments.bundle), trust=arguments.trust)
     with tempfile.TemporaryDirectory(prefix="bundle-compare-") as folder:
         scratch = Path(folder)
         runs = find_runs(arguments.runs, scratch)
@@ -139,7 +139,7 @@ def add_coopetition(commands: "argparse._SubParsersAction[argparse.ArgumentParse
 
 
 def _coopetition(arguments: argparse.Namespace) -> int:
-    competition = load(find_root(arguments.bundle))
+    competition = load(find_root(arguments.bundle), trust=arguments.trust)
     teams = read_teams(arguments.teams) if arguments.teams else {}
     with tempfile.TemporaryDirectory(prefix="bundle-coopetition-") as folder:
         scratch = Path(folder)

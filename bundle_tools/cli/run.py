@@ -7,7 +7,6 @@ import webbrowser
 from pathlib import Path
 
 from bundle_tools.cli.options import add_bundle, add_command, add_engine, add_path, add_trust, positive
-from bundle_tools.codabench.archive import CHECKOUT
 from bundle_tools.codabench.competition import Competition, find_root, opened
 from bundle_tools.codabench.trust import KIT, ensure_trusted, forget_compiled
 from bundle_tools.codabench.worker.engine import Docker
@@ -52,7 +51,7 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    with opened(arguments.bundle) as competition:
+    with opened(arguments.bundle, trust=arguments.trust) as competition:
         return _run_in(competition, arguments)
 
 
@@ -113,10 +112,10 @@ def _call_kit(given: argparse.Namespace) -> int:
     path = root / KIT / "kit.py"
     if not path.is_file():
         raise BundleError(f"{path}: no such file. Expected the starting kit of this project.")
-    ensure_trusted([(kind, root / kind) for kind in (KIT, *PACKAGES)])
-    if root != CHECKOUT:
-        for kind in (KIT, *PACKAGES):
-            forget_compiled(root / kind)
+    if not given.trust:
+        ensure_trusted([(kind, root / kind) for kind in (KIT, *PACKAGES)])
+    for kind in (KIT, *PACKAGES):
+        forget_compiled(root / kind)
     options = [(f"--{name}", vars(given).get(name)) for name in ("run", "out")]
     words = [str(word) for option in options if option[1] is not None for word in option]
     call = [sys.executable, str(path), given.command, str(given.submission), *words]

@@ -177,7 +177,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
     connection, address, competition = _open(arguments.competition)
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         scratch = Path(folder)
-        bundle = _unpacked(arguments.bundle, scratch / "bundle")
+        bundle = _unpacked(arguments.bundle, scratch / "bundle", trust=arguments.trust)
         ensure_trusted(code_of([task for phase in bundle.phases for task in phase.tasks]))
         acts = _acts(bundle, competition, arguments, scratch)
         confirm(
@@ -331,13 +331,13 @@ def _open(text: str) -> tuple[Connection, Address, Competition]:
     return connection, changed(address, secret_key=competition.secret_key), competition
 
 
-def _unpacked(source: Path, scratch: Path) -> Bundle:
+def _unpacked(source: Path, scratch: Path, *, trust: bool) -> Bundle:
     if not source.exists():
         raise BundleError(f"--bundle {source}: expected what was uploaded, found nothing. `bundle build` makes it.")
     if source.is_file():
         unpack_bundle(source, scratch)
         source = scratch
-    return load(find_root(source))
+    return load(find_root(source), trust=trust)
 
 
 def _acts(

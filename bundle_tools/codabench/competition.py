@@ -38,6 +38,8 @@ class Task:
     """Parts that the bundle names by the key of a stored task or dataset, e.g. "input_data"; they are None here."""
     ingestion_only_during_scoring: bool
     """Whether both programs run in the second job."""
+    trusted: bool
+    """Whether the user has said that its programs may run here."""
 
     @property
     def slug(self) -> str:
@@ -103,14 +105,14 @@ class Competition:
 
 
 @contextmanager
-def opened(bundle: Path | None) -> Iterator[Competition]:
+def opened(bundle: Path | None, *, trust: bool) -> Iterator[Competition]:
     """Read a bundle from its folder (see `find_root`) or from its zip, which is unpacked while the block runs."""
     if bundle is None or not bundle.is_file():
-        yield load(find_root(bundle))
+        yield load(find_root(bundle), trust=trust)
         return
     with tempfile.TemporaryDirectory(prefix="bundle-") as folder:
         unpack_bundle(bundle, Path(folder))
-        yield load(find_root(Path(folder)))
+        yield load(find_root(Path(folder)), trust=trust)
 
 
 def unpack_bundle(archive: Path, folder: Path) -> None:
@@ -141,10 +143,11 @@ def find_root(start: Path | None = None) -> Path:
     raise BundleError(f"{where}: expected a bundle (a folder with competition.yaml), found none. Use --bundle DIR.")
 
 
-def load(root: Path) -> Competition:
+def load(root: Path, *, trust: bool = False) -> Competition:
     """Read `competition.yaml`; one of version 1 as Codabench converts it.
 
-    Raises BundleError when it cannot be read; `bundle check` lists all mistakes.
+    `trust`: whether the user has said that its programs may run here. Raises BundleError when it cannot be read;
+    `bundle check` lists all mistakes.
     """
     path = root / "competition.yaml"
     try:
@@ -154,7 +157,7 @@ def load(root: Path) -> Competition:
         keys, mistakes = read(Keys, content)
         if wrong := [one for one in mistakes if _stops(one)]:
             raise ValueError("; ".join(f"{'.'.join(map(str, one.place))}: {one.what}" for one in wrong))
-        tasks = {task.index: _task(root, task) for task in keys.tasks}
+        tasks = {task.index: _task(root, task, trust) for task in keys.tasks}
         return Competition(
             root=root,
             docker_image=keys.docker_image,
@@ -180,7 +183,7 @@ def in_order(columns: Iterable[Column]) -> tuple[Column, ...]:
     return tuple(sorted(columns, key=lambda column: column.index))
 
 
-def _task(root: Path, keys: TaskKeys) -> Task:
+def _task(root: Path, keys: TaskKeys, trust: bool) -> Task:
     paths: dict[str, Path | None] = dict.fromkeys(FILES_OF_TASK)
     on_server = ["key"] if keys.key is not None else []
     for name in [] if on_server else FILES_OF_TASK:
@@ -195,6 +198,7 @@ def _task(root: Path, keys: TaskKeys) -> Task:
         name=str(keys.name if keys.key is None else keys.key),
         on_server=tuple(on_server),
         ingestion_only_during_scoring=keys.ingestion_only_during_scoring,
+        trusted=trust,
         **paths,
     )
 

@@ -1,6 +1,6 @@
 """Whose code a bundle brings: this installation's own, or that of somebody whom the user has to trust first.
 
-Every command that would run it asks here: on a terminal the user, elsewhere the option `--trust`.
+Every command that would run it asks the user here, on a terminal, unless given the option `--trust`.
 """
 
 import hashlib
@@ -21,15 +21,15 @@ from bundle_tools.console import ask, counted
 from bundle_tools.errors import BundleError
 
 KIT = "starting_kit"
-GIVEN = {"by option": False}
-"""Whether the user trusts all code that this command runs."""
 REMEMBERED = CHECKOUT / "private" / "trusted_programs"
 """Digests of code that was built here, or trusted on a terminal; one a line."""
 LARGEST, MOST = 4 << 30, 10_000
 """Bytes of a zip, unpacked; files and folders of a program."""
 IMPORTED = tuple(all_suffixes())
 """How files end that Python imports."""
-HIDDEN = re.compile(r"(^|/)(\.|__pycache__/)|^seal\.key$")
+UNUSED = re.compile(r"(^|/)(\.|__pycache__/)|^wheels/|^(seal\.key|template/model\.py)$")
+"""Names of what is not run: compiled files are never believed, nor wheels without a locked hash; a template is a text
+for participants."""
 FIX = "Add --trust if you trust whoever wrote it."
 
 Code = tuple[str, Path]
@@ -37,9 +37,10 @@ Code = tuple[str, Path]
 
 
 def code_of(tasks: Sequence[Task]) -> list[Code]:
-    """Return the programs of tasks."""
-    named = [("ingestion_program", task.ingestion_program) for task in tasks]
-    named += [("scoring_program", task.scoring_program) for task in tasks]
+    """Return the programs of tasks about which the user has to be asked."""
+    asked = [task for task in tasks if not task.trusted]
+    named = [("ingestion_program", task.ingestion_program) for task in asked]
+    named += [("scoring_program", task.scoring_program) for task in asked]
     return [(kind, path) for kind, path in dict.fromkeys(named) if path is not None and path.exists()]
 
 
@@ -76,8 +77,8 @@ def remember(codes: Sequence[Code]) -> None:
 
 
 def forget_compiled(folder: Path) -> None:
-    """Delete compiled files, which Python may believe whatever the sources beside them say."""
-    for compiled in [*folder.rglob("__pycache__")]:
+    """Delete compiled files that others made: Python may believe them whatever the sources beside them say."""
+    for compiled in [*folder.rglob("__pycache__")] if folder.resolve().parent != CHECKOUT else ():
         if compiled.is_symlink() or compiled.is_file():
             compiled.unlink()
         else:
@@ -85,8 +86,6 @@ def forget_compiled(folder: Path) -> None:
 
 
 def _unknown(codes: Sequence[Code]) -> list[Code]:
-    if GIVEN["by option"]:
-        return []
     return [code for code in codes if not is_own(*code) and _digest(*code) not in _remembered()]
 
 
@@ -124,28 +123,20 @@ def _digest(kind: str, path: Path) -> str:
 
 
 def _files(kind: str, path: Path) -> Mapping[str, str]:
-    """Return the hashes of all files that can change what is run, by name.
-
-    Compiled files are never believed, the seal key is no code, and pip takes only wheels whose hashes are locked. Of
-    the starting kit only what Python can import counts; its template is a text for participants.
-    """
+    """Return the hashes of all files that can change what is run, by name; of the kit only what Python can import."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = path
         if path.is_file():
-            folder = Path(scratch)
             try:
-                extract(path, folder, LARGEST)
+                extract(path, Path(scratch), LARGEST, MOST)
             except BundleError:
                 return {"a zip that cannot be read": ""}
-        paths = [*islice(folder.rglob("*"), MOST)]
+            path = Path(scratch)
+        paths = sorted(islice(path.rglob("*"), MOST))
         if len(paths) == MOST:
             return {"more files than any program has": ""}
-        files = {path.relative_to(folder).as_posix(): path for path in paths if path.is_symlink() or not path.is_dir()}
+        files = {file.relative_to(path).as_posix(): file for file in paths if file.is_symlink() or not file.is_dir()}
         return {
-            name: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "no file"
-            for name, path in sorted(files.items())
-            if not HIDDEN.search(name)
-            and not name.startswith("wheels/")
-            and (kind != KIT or not path.is_file() or name.endswith(IMPORTED))
-            and (kind != KIT or name != "template/model.py")
+            name: hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "no file"
+            for name, file in files.items()
+            if not UNUSED.search(name) and not (kind == KIT and file.is_file() and not name.endswith(IMPORTED))
         }

@@ -1,4 +1,4 @@
-"""Processor time of a run, and whether other programs delayed it, which is not the participant's fault."""
+"""Processor time of a run, whether others delayed it, and how many models a machine has room for."""
 
 from __future__ import annotations
 
@@ -29,6 +29,16 @@ PERIOD_S = 1.0
 STATISTICS = Path("/proc/stat")
 SHORT_OF_TIME = frozenset({"time_budget", "probes_not_reached"})
 """Codes of problems that mean a run was short of time."""
+MEMORY = Path("/proc/meminfo")
+DEVICES = Path("/dev")
+GRAPHICS = ("nvidia[0-9]*", "kfd")
+"""Device files of GPUs. They have their own memory, and no setting says how much of it a model takes."""
+MODEL_WORKERS = "MODEL_WORKERS"
+"""Environment variable: model processes side by side at most. `bundle evaluate` sets it when runs share a machine."""
+OWN_DESCRIPTORS = 64
+"""Files that ingestion itself keeps open at most, and a few to spare."""
+PROCESS_DESCRIPTORS = 16
+"""Files for each model process: its channels, and what the watch looks at."""
 
 
 @dataclass(frozen=True)
@@ -181,22 +191,6 @@ def cores() -> int:
 def _processor_s(who: int) -> float:
     usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime
-
-
-MEMORY = Path("/proc/meminfo")
-DEVICES = Path("/dev")
-GRAPHICS = ("nvidia[0-9]*", "kfd")
-"""Device files of GPUs. They have their own memory, and no setting says how much of it a model takes."""
-
-
-MODEL_WORKERS = "MODEL_WORKERS"
-"""Environment variable: model processes side by side at most. `bundle evaluate` sets it when runs share a machine."""
-
-
-OWN_DESCRIPTORS = 64
-"""Files that ingestion itself keeps open at most, and a few to spare."""
-PROCESS_DESCRIPTORS = 16
-"""Files for each model process: its channels, and what the watch looks at."""
 
 
 def has_gpu() -> bool:

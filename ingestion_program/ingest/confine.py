@@ -26,11 +26,7 @@ from model_process.sandbox.calls import Rule, refusal
 from model_process.sandbox.syscalls import this_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
 
 GROUPS = Path("/sys/fs/cgroup")

@@ -5,7 +5,6 @@ import os
 import re
 import socket
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -41,11 +40,6 @@ class KeyKeeper:
         return receive(self._channel).blob
 
 
-def signer(key: bytes | None) -> Sign:
-    """Return a function that signs with a key; without one, with an empty key."""
-    return partial(hmac.digest, key or b"", digest="sha256")
-
-
 def _keep(channel: socket.socket, program: Path) -> NoReturn:
     key, problems = None, list[tuple[str, str]]()
     try:
@@ -56,9 +50,8 @@ def _keep(channel: socket.socket, program: Path) -> NoReturn:
         except IngestionError as error:
             problems = [(problem.found, problem.expected) for problem in error.problems]
         send(channel, {"keyed": key is not None, "problems": problems})
-        sign = signer(key)
         while True:
-            send(channel, {}, blob=sign(receive(channel).blob))
+            send(channel, {}, blob=hmac.digest(key or b"", receive(channel).blob, "sha256"))
     finally:  # ingestion has ended, or nobody could tell what went wrong here
         os._exit(0)
 

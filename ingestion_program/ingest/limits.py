@@ -79,6 +79,8 @@ DELETED = b" (deleted)"
 COUNTED = ("RssAnon", "RssFile", "VmSwap", "VmPTE")
 """Fields of /proc/PID/status that count as memory, kB: resident, swapped, and page tables. Shared memory is counted
 by its files instead."""
+WHOLE = ("VmRSS",)
+"""What counts where a system, such as gVisor, tells no more."""
 STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/memory.stat"))
 """A container's memory statistics, in versions 2 and 1 of control groups; a machine has one of them."""
 
@@ -175,7 +177,8 @@ class LimitMonitor:
         if unnamed is None and self._was_open and "VmSize" in _status(pid):
             return "a process that cannot be inspected", "one that can", "do not change PR_SET_DUMPABLE"
         unnamed_mb, shared_mb = unnamed or (0, 0)
-        memory = (sum(int(status[name].split()[0]) for name in COUNTED if name in status) >> 10) + shared_mb
+        fields = COUNTED if COUNTED[0] in status else WHOLE
+        memory = (sum(int(status[name].split()[0]) for name in fields if name in status) >> 10) + shared_mb
         if memory > self._memory_mb + SHARED_FRAMES_MB:
             fix = "use less memory; do not keep frames"
             return f"{memory} MB of memory", f"at most {self._memory_mb} MB", fix
@@ -310,9 +313,11 @@ def _unnamed(pid: int, scratch: Path, lent: Mapping[int, int] = NOTHING_LENT) ->
                 mapped[int(inode)] += end - start
     # Mapping one page of a block keeps all of it.
     shared |= {inode: lent.get(inode, size) for inode, size in mapped.items() if inode not in shared}
-    # Whoever reads what it has asked for leaves one block unread at most.
-    waiting = LARGEST_BLOCK * max(0, sum(unread.values()) - 1)
-    return sum(files.values()) >> 20, (sum(shared.values()) + waiting) >> 20
+    # What waits in sockets are the newest blocks; whoever reads what it has asked for leaves one at most.
+    count = max(1, sum(unread.values()))
+    unseen = [size for inode, size in dict(lent).items() if inode not in shared]
+    waiting = ([LARGEST_BLOCK] * count + unseen)[-count:-1]
+    return sum(files.values()) >> 20, sum((*shared.values(), *waiting)) >> 20
 
 
 def _unread(pid: int, descriptor: str) -> int:

@@ -23,8 +23,6 @@ from ingest.confine import container, remove, take_back
 from ingest.stats import CLIP_STATUSES, RunStats
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ingest.capacity import Processor
     from ingest.clock import Clock
     from ingest.keeper import Sign

@@ -192,9 +192,10 @@ class ModelWorker:
         self._excused = False
         try:
             self.model.start(self._timeout_s(self._task.limits.load_s))
-        except (OSError, MemoryError) as error:
+        except (OSError, MemoryError, RuntimeError) as error:
             if not (self._ran and is_shortage(error)):  # before, no model could have used anything up
                 raise
+            self.model.stop()  # it may run, with nobody to watch it
             raise LoadFailed(CAUSES["shortage"].as_problem("load", "load", kind=type(error).__name__)) from error
         self._ran = True
 

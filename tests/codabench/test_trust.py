@@ -11,9 +11,13 @@ import pytest
 from bundle_tools.cli.main import main
 from bundle_tools.codabench import trust
 from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.competition import load
+from bundle_tools.programs import use_scoring_program
 from tests import ROOT
 from tests.tiny import write_files
 
+UNKNOWN = trust._unknown
+"""As it is, before other tests trust all bundles."""
 ASKABLE = {
     "scoring_program/score/columns.py": "open('ran', 'w')",
     "scoring_program/score/settings.py": "",
@@ -25,7 +29,7 @@ ASKABLE = {
 @pytest.fixture(autouse=True)
 def stranger(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Trust nobody."""
-    monkeypatch.setitem(trust.GIVEN, "by option", False)
+    monkeypatch.setattr(trust, "_unknown", UNKNOWN)
     monkeypatch.setattr(trust, "REMEMBERED", tmp_path / "private" / "trusted")
     monkeypatch.chdir(tmp_path)
     trust._agreed.cache_clear()
@@ -164,14 +168,22 @@ def test_no_link_and_no_crowd_hides_code(kind: str, tmp_path: Path, monkeypatch:
     assert not trust.is_own(kind, copy)
 
 
-def test_compiled_files_are_not_believed(commands: dict[str, list[str]], tiny: Path) -> None:
-    """They do not count as a difference, since nothing reads them."""
-    program = tiny / "ingestion_program"
-    text = (program / "ingest.py").read_text()
-    write_files(program, {"ingest.py": f"import helper\n{text}", "helper.py": ""})
-    forged = Path(cache_from_source(str(program / "helper.py")))
-    forged.parent.mkdir()
-    code = marshal.dumps(compile(f"open({str(Path.cwd() / 'ran')!r}, 'w')", "helper.py", "exec"))
-    forged.write_bytes(MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + code)
+@pytest.mark.usefixtures("imports_undone")
+def test_compiled_files_are_not_believed(commands: dict[str, list[str]], tiny: Path, tmp_path: Path) -> None:
+    """They do not count as a difference, since nothing reads them, even of programs that the user trusts."""
+    text = (tiny / "ingestion_program/ingest.py").read_text()
+    write_files(tiny, {"ingestion_program/ingest.py": f"import helper\n{text}", "ingestion_program/helper.py": ""})
+    write_files(tiny / "scoring_program/score", {"__init__.py": "", "settings.py": "open('ran', 'w')"})
+    code = marshal.dumps(compile(f"open({str(Path.cwd() / 'believed')!r}, 'w')", "helper.py", "exec"))
+    forged = []
+    for name in ("ingestion_program/helper.py", "scoring_program/score/settings.py"):
+        forged.append(Path(cache_from_source(str(tiny / name))))
+        forged[-1].parent.mkdir()
+        forged[-1].write_bytes(MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + code)
     assert main([*commands["run"], "--trust"]) == 0
-    assert not Path("ran").exists()
+    main(["check", str(tiny), "--trust"])
+    assert Path("ran").exists()
+    assert not Path("believed").exists()
+    assert all(path.exists() for path in forged)  # both commands have used copies
+    use_scoring_program(load(tiny, trust=True).phases[0], tmp_path)
+    assert not forged[1].exists()

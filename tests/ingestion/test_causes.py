@@ -22,28 +22,28 @@ from ingest.workers import ModelWorker
 from model_process.protocol import BadMessage, ChannelClosed
 
 ROWS: dict[str, tuple[str, str, str]] = {
-    "limit": ("model", "charged", "too_much"),
-    "shortage": ("model", "charged", "too_much"),
-    "decoder": ("model", "charged", "too_much"),
-    "hang": ("model", "charged", "timeout"),
-    "open readings": ("model", "charged", "timeout"),
-    "message": ("model", "charged", "bad_answer"),
-    "odd message": ("model", "charged", "bad_answer"),
-    "exit": ("model", "charged", "crashed"),
-    "signal": ("model", "charged", "crashed"),
-    "kill": ("model", "charged", "crashed"),
-    "restarts": ("model", "charged", "restarts_used_up"),
-    "time": ("model", "charged", "time_budget"),
-    "clip": ("clip", "excused", "clip_unreadable"),
-    "changed clip": ("machine", "end of the run", "clip_lost"),
-    "disk": ("machine", "end of the run", "disk_full"),
-    "output": ("machine", "end of the run", "output_closed"),
-    "isolation": ("machine", "end of the run", "isolation_too_weak"),
-    "gpu": ("machine", "excused", "gpu_missing"),
-    "busy": ("machine", "excused", "machine_busy"),
-    "check": ("program", "charged", "check_failed"),
-    "watchdog": ("program", "end of the run", "watchdog"),
-    "program": ("program", "end of the run", "unexpected"),
+    "limit": ("participant", "charged", "too_much"),
+    "shortage": ("participant", "charged", "too_much"),
+    "decoder": ("participant", "charged", "too_much"),
+    "hang": ("participant", "charged", "timeout"),
+    "open readings": ("participant", "charged", "timeout"),
+    "message": ("participant", "charged", "bad_answer"),
+    "odd message": ("participant", "charged", "bad_answer"),
+    "exit": ("participant", "charged", "crashed"),
+    "signal": ("participant", "charged", "crashed"),
+    "kill": ("participant", "charged", "crashed"),
+    "restarts": ("participant", "charged", "restarts_used_up"),
+    "time": ("participant", "charged", "time_budget"),
+    "clip": ("organiser", "excused", "clip_unreadable"),
+    "changed clip": ("organiser", "end of the run", "clip_lost"),
+    "disk": ("organiser", "end of the run", "disk_full"),
+    "output": ("organiser", "end of the run", "output_closed"),
+    "isolation": ("organiser", "end of the run", "isolation_too_weak"),
+    "gpu": ("organiser", "excused", "gpu_missing"),
+    "busy": ("organiser", "excused", "machine_busy"),
+    "check": ("organiser", "charged", "check_failed"),
+    "watchdog": ("organiser", "end of the run", "watchdog"),
+    "program": ("organiser", "end of the run", "unexpected"),
 }
 FACTS: dict[str, Any] = dict.fromkeys(
     ("found", "expected", "fix", "kind", "error", "name", "how", "survivor", "faster", "level", "required"),
@@ -54,10 +54,9 @@ FACTS: dict[str, Any] = dict.fromkeys(
 @pytest.mark.parametrize("name", CAUSES)
 def test_every_row_says_whose_fault_it_is(name: str) -> None:
     cause = CAUSES[name]
-    assert (cause.whose, cause.follows, cause.code) == ROWS[name]
     stage: Stage = CODES[cause.code].stages[0]
     problem = cause.as_problem(stage, "x", **FACTS)
-    assert problem.fault == ("participant" if cause.whose == "model" else "organiser")
+    assert (problem.fault, cause.follows, problem.code) == ROWS[name]
     assert all((problem.found, problem.expected, problem.fix))
     assert "{" not in problem.line().replace("{odd} words", "")
     assert replace(problem, excused=True).fault == "organiser"
@@ -127,17 +126,19 @@ def test_what_is_used_up_while_an_answer_is_checked_was_used_up_by_the_model(err
     assert not is_shortage(OSError(errno.EACCES, "x"))
 
 
-@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "x"), MemoryError()])
+@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "x"), MemoryError(), RuntimeError("can't start new thread")])
 def test_what_is_used_up_when_a_model_starts_again_was_used_up_by_the_model(error: Exception, phase: Path) -> None:
     starts: list[Exception | None] = [error, None, error]
+    stops: list[str] = []
 
     def start(timeout_s: float) -> None:
         if failure := starts.pop(0):
             raise failure
 
-    model, clock = SimpleNamespace(start=start), SimpleNamespace(left_s=lambda: 60.0)
+    model, clock = SimpleNamespace(start=start, stop=lambda: stops.append("")), SimpleNamespace(left_s=lambda: 60.0)
     worker = ModelWorker(model, read_task(phase / "task.yaml"), clock, hidden=False)  # type: ignore[arg-type]
     with pytest.raises(type(error)):
         worker.start_afresh()  # nobody has used anything up yet
     assert worker.start_afresh()
     assert not worker.start_afresh()
+    assert stops == [""]  # it could have begun to run

@@ -97,6 +97,7 @@ GOOD_CLAIM = {"cue": "smile", "target": "interview", "contribution": 0.5}
         ({"space": np.ones((9, 16))}, "space"),
         ({"space": np.eye(9, 16) > 0}, "space"),
         ({"time": [True, 0.5, 0.1, 0.2, 0.3]}, "time"),
+        ({"time": [np.array([0, 1, 0.5]), np.array([1, 2, 1]) > 1]}, "time"),
         ({"time": [[0, 1, 0.5], [1, True, 0.5]]}, "time"),
         ({"space": -np.eye(9, 16)}, "space"),
         ({"space": np.full((9, 16), np.nan)}, "space"),

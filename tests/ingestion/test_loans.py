@@ -1,6 +1,8 @@
 """What ingestion lends to models: blocks of memory, files, threads. Who takes too much is charged, nobody else."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -154,3 +156,30 @@ def test_what_ingestion_lacks_while_a_model_lives_is_the_models_fault(
     assert [line["status"] for line in outcome.lines("clips.jsonl")] == ["ok", "failed", "ok"]
     assert outcome.clip_codes(1) == ["too_much"]
     assert "for the organisers" not in printed
+
+
+FEW_THREADS = """\
+import sys, threading
+sys.path.insert(0, {program!r})
+from ingest.start import main
+
+start = threading.Thread.start
+
+def starts(thread):
+    if threading.active_count() == 5:
+        raise RuntimeError("can't start new thread")
+    start(thread)
+
+threading.Thread.start = starts
+sys.exit(main({folders!r}, ""))
+"""
+
+
+def test_a_run_ends_where_there_are_too_few_threads_for_ingestion(phase: Path, tmp_path: Path) -> None:
+    """Threads that wait for others, which cannot be started, would keep the program from ending."""
+    (tmp_path / "submission").mkdir()
+    (tmp_path / "submission" / "model.py").write_text(model_source())
+    folders = [str(phase), *(str(tmp_path / name) for name in ("output", "program", "submission"))]
+    script = FEW_THREADS.format(program=str(PROGRAM), folders=folders)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, "can't start new thread" in ended.stdout) == (2, True)

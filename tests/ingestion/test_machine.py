@@ -20,6 +20,7 @@ import yaml
 
 from ingest import limits
 from ingest.codes import Stage
+from ingest.confine import Siblings
 from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import Problem
 from ingest.media.buffers import LARGEST_BLOCK, FrameBuffer
@@ -331,14 +332,29 @@ def test_a_page_of_a_block_counts_as_the_block(tmp_path: Path) -> None:
     libc.munmap(ctypes.c_void_p(page), ctypes.c_size_t(4096))
 
 
-def test_blocks_that_nobody_receives_count_as_the_largest(tmp_path: Path) -> None:
+def test_where_a_system_tells_only_the_whole_memory_that_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_status", lambda _: {"VmSize": "1 kB", "VmRSS": f"{600 << 10} kB"})
+    (tmp_path / "scratch").mkdir()
+    with subprocess.Popen(["sleep", "20"], start_new_session=True) as process:
+        watch = limits.LimitMonitor(process, tmp_path / "scratch", 64, Siblings())
+        assert process.wait() == -signal.SIGKILL
+    watch.stop()
+    assert watch.reason is not None
+    assert watch.reason[:2] == ("600 MB of memory", "at most 64 MB")
+
+
+def test_blocks_that_nobody_receives_count(tmp_path: Path) -> None:
     before = shared_mb(tmp_path)
     ends = socket.socketpair()
     descriptor = os.memfd_create("frames")
-    for _ in range(3):
+    for _ in range(4):
         socket.send_fds(ends[0], [b"x"], [descriptor])
-    # The first may have been sent just now.
-    assert shared_mb(tmp_path) == before + 2 * (LARGEST_BLOCK >> 20)
+    # The newest may have been sent just now, and strange ones could be as large as any.
+    assert shared_mb(tmp_path) == before + 3 * (LARGEST_BLOCK >> 20)
+    lent = {-inode: size << 20 for inode, size in enumerate((7, 100, 200, 5, 300), 1)}
+    assert shared_mb(tmp_path, lent) == before + 100 + 200 + 5
     for end in ends:
         end.close()
     os.close(descriptor)

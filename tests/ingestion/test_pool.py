@@ -248,6 +248,8 @@ def test_a_clip_of_which_no_copies_could_be_made_is_tested_without_the_model(fat
     assert [answer.crashed for answer in answers] == [fate == "spoiled", False, False]
     assert not any(answer.prediction for answer in answers)
     assert journal == ["start 0", "stop 0"]
+    again = [answer for _, _, answer in several.ask([replace(task, undecoded=True)], SECOND)]
+    assert not any(answer.crashed for answer in again)  # nothing was running
 
 
 @pytest.mark.parametrize("explains", [True, False])

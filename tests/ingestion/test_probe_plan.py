@@ -1,6 +1,8 @@
 """Which altered copies are asked for: properties of the plan, and the numbers behind it."""
 
+import hmac
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,6 @@ from hypothesis import strategies as st
 from ingest.data import Copy
 from ingest.draws import Draws
 from ingest.evidence import CueClaim, Evidence
-from ingest.keeper import signer
 from ingest.media.exchange import Box, Corners, Exchange, Part
 from ingest.probes.edits import OPERATORS, choose_edits, claims_of
 from ingest.probes.plan import EXCHANGE, FREEZE, MOST_CALLS, QUIET, Call, CueEdit, group_calls, plan_calls
@@ -33,7 +34,8 @@ def lengths(count: int, seconds: int = 5) -> dict[str, int]:
 def plan(
     clips: dict[str, int], seed: int = 7, key: bytes | None = None, exchanges: dict[str, Exchange] | None = None
 ) -> dict[str, list[Call]]:
-    return plan_calls(clips, dict.fromkeys(clips, EDITS), exchanges or {}, SETTINGS, GRID, Draws(signer(key), seed))
+    draws = Draws(partial(hmac.digest, key, digest="sha256") if key else None, seed)
+    return plan_calls(clips, dict.fromkeys(clips, EDITS), exchanges or {}, SETTINGS, GRID, draws)
 
 
 def units(calls: list[Call]) -> list[Call]:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -103,15 +103,17 @@ class Page:
         )
 
 
-def open_bundle(root: Path) -> Draft:
+def open_bundle(root: Path, *, trust: bool = False) -> Draft:
     """Read a bundle's `competition.yaml`; one of version 1 as Codabench converts it.
 
-    Raises BundleError when it cannot be used; `bundle check` lists all mistakes.
+    `trust`: whether the user has said that its programs may run here. Raises BundleError when it cannot be used;
+    `bundle check` lists all mistakes.
     """
     draft, findings = read(root, folder=True)
     if draft is None:
         raise BundleError(f"{root}: {findings[-1].what} Run `bundle check`.")
-    return Draft(root, as_version2(draft.content), draft.lines, True) if is_version1(draft.content) else draft
+    content = as_version2(draft.content) if is_version1(draft.content) else draft.content
+    return replace(draft, content=content, trusted=trust)
 
 
 def pages_of(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]:
@@ -151,13 +153,13 @@ def pages_of(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]
         raise BundleError(f"{', '.join(lost)}: expected a page that `bundle pages` has written; found another file.")
 
 
-def write_pages(root: Path, only: Sequence[Path] | None = None) -> list[str]:
+def write_pages(root: Path, only: Sequence[Path] | None = None, *, trust: bool = False) -> list[str]:
     """Bring the pages of a bundle up to date, after its settings or data have changed, but for those edited by hand.
 
     Returns a line for each change, and for each page that could not be written.
     """
     lines = []
-    for page in pages_of(open_bundle(root), only):
+    for page in pages_of(open_bundle(root, trust=trust), only):
         lines += page.notes()
         if page.is_stale and not page.is_edited and not page.problem:
             page.path.parent.mkdir(parents=True, exist_ok=True)

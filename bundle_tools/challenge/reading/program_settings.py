@@ -19,11 +19,11 @@ from typing import Any
 
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
-from bundle_tools.codabench.archive import CHECKOUT, extract
+from bundle_tools.codabench.archive import CHECKOUT, extract, place
 from bundle_tools.codabench.keys import Place
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.trust import Code, is_own, is_trusted
+from bundle_tools.codabench.trust import Code, forget_compiled, is_own, is_trusted
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import PACKAGES, use_own_program
 
@@ -106,7 +106,7 @@ def program_settings(draft: Draft, kind: str) -> dict[Place, ProgramSettings | N
         answers[task.place] = None
         if is_own(kind, program.path):
             program = Dataset(CHECKOUT / kind)
-        elif not is_trusted(asked_code(draft)):
+        elif not draft.trusted and not is_trusted(asked_code(draft)):
             continue
         if SETTINGS not in data.names():
             answers[task.place] = ProgramSettings({}, f"the {DATA[kind].replace('_', ' ')} have no {SETTINGS}.")
@@ -146,7 +146,10 @@ def _ask(program: DataState, kind: str, data: tuple[DataState, ...]) -> tuple[Pr
                 lines = _read_here(kind, folders)
             else:
                 timeout_s = TIMEOUT_S + sum(size for _, state in data for *_, size in state) / BYTES_A_SECOND
-                done = _start(kind, _unpacked(program[0], Path(scratch) / "program"), folders, timeout_s)
+                copy = Path(scratch) / "program"
+                place(program[0].path, copy, Path(scratch) / "program.zip")
+                forget_compiled(copy)
+                done = _start(kind, copy, folders, timeout_s)
                 if done.returncode != 0:
                     problem = (done.stderr.strip().splitlines() or ["no reason given."])[-1]
                     return (ProgramSettings({}, problem),) * len(data)

@@ -60,15 +60,17 @@ def check(
     rules: Sequence[Rule] = GENERAL,
     now: datetime | None = None,
     progress: Progress | None = None,
+    *,
+    trust: bool = False,
 ) -> list[Finding]:
     """Check a bundle.
 
     `path`: the folder that holds `competition.yaml`, or the zip that would be uploaded. `now`: the time that dates are
-    compared with, UTC without a zone; default: the present. Returns all of them: errors first, then warnings, then
-    notes; empty for a perfect bundle.
+    compared with, UTC without a zone; default: the present. `trust`: whether the user has said that its programs may
+    run here. Returns all of them: errors first, then warnings, then notes; empty for a perfect bundle.
     """
     if path.is_dir():
-        return _sorted(_check_root(path.resolve(), rules, now, progress))
+        return _sorted(_check_root(path.resolve(), rules, now, progress, trust))
     findings = check_zip(path) + check_yaml_size(path)
     if not any(finding.severity == "error" for finding in findings):
         with tempfile.TemporaryDirectory(prefix="bundle-check-") as folder:
@@ -77,17 +79,22 @@ def check(
             except BundleError as error:
                 effect, fix = "Codabench refuses the bundle.", "Zip again."
                 return [Finding("zip-damaged", "error", path.name, str(error), effect, fix)]
-            findings += _check_root(Path(folder).resolve(), rules, now, progress, path)
+            findings += _check_root(Path(folder).resolve(), rules, now, progress, trust, path)
     return _sorted(findings)
 
 
 def _check_root(
-    root: Path, rules: Sequence[Rule], now: datetime | None, progress: Progress | None, archive: Path | None = None
+    root: Path,
+    rules: Sequence[Rule],
+    now: datetime | None,
+    progress: Progress | None,
+    trust: bool,
+    archive: Path | None = None,
 ) -> list[Finding]:
     draft, findings = read(root, folder=archive is None, now=now)
     if draft is None:
         return findings
-    draft = replace(draft, progress=progress)
+    draft = replace(draft, progress=progress, trusted=trust)
     if is_version1(draft.content):
         findings += check_version1(draft)
         if any(finding.severity == "error" for finding in findings):

@@ -36,6 +36,8 @@ class Draft:
     """The present, UTC without a zone: dates are compared with it."""
     progress: Progress | None = None
     """Receives the number of decoded clips."""
+    trusted: bool = False
+    """Whether the user has said that its programs may run here."""
     opened: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Cache of `dataset.find`: most rules read the same few folders."""
 

@@ -245,10 +245,17 @@ class FrameServer:
 
 
 def _threads(count: int) -> ThreadPoolExecutor:
-    """Return a pool whose threads are all running; by default they would start only when needed."""
+    """Return a pool whose threads are all running; by default they would start only when needed.
+
+    Raises RuntimeError where there are too few; those that wait for the others would keep the program from ending.
+    """
     pool, together = ThreadPoolExecutor(count), Barrier(count + 1)
-    for _ in range(count):
-        pool.submit(together.wait)
+    try:
+        for _ in range(count):
+            pool.submit(together.wait)
+    except RuntimeError:
+        together.abort()
+        raise
     together.wait()
     return pool
 

@@ -165,5 +165,5 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
     finally:
         # When memory is short, the kernel forgets files of /proc and makes others, to which no rule applies. It does
         # not forget files that are open.
-        if path.parts[1] != "proc":
+        if path.parts[1:2] != ("proc",):
             os.close(descriptor)

@@ -50,6 +50,8 @@ OPTIONAL = {
 CHOSEN = "explanation_score.bands."
 """Below it an organiser chooses the keys."""
 TWICE = "\0"
+UNKNOWN = trust._unknown
+"""As it is, before tests trust all bundles."""
 NO_SETTINGS = (b"", b"- a", b"a: [", b"task: \xff", b"? [a]\n: b", b"a: &a {b: *a}")
 
 Key = tuple[str | int, ...]
@@ -291,7 +293,7 @@ def test_code_of_others_is_not_run(
     ran = ours / "ran"
     spy = f"open({str(ran)!r}, 'w')\n"
     (ours / "input_data/final/task.yaml").write_text("seed: x\n")
-    monkeypatch.setitem(trust.GIVEN, "by option", False)
+    monkeypatch.setattr(trust, "_unknown", UNKNOWN)
 
     def forge(target: Path) -> None:
         """Python believes such a file without looking at the source."""
@@ -307,6 +309,7 @@ def test_code_of_others_is_not_run(
         forge(ours / program / "yaml.pyc")  # and a module of the root before an installed one
     assert {code for code, _ in told(ours, folder=folder)} == {"program-unasked"}
     assert not ran.exists()
-    monkeypatch.setitem(trust.GIVEN, "by option", True)
+    monkeypatch.setattr(trust, "_unknown", lambda _: [])
+    (ours / "scoring_program/score/settings.py").write_text(spy)
     told(ours, folder=folder)
     assert ran.exists()

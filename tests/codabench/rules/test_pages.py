@@ -12,6 +12,8 @@ from bundle_tools.codabench.rules.texts import MOST_TOLD, linked, loaded
 from tests.tiny import write_files
 
 PAGE = "pages/overview.md"
+UNKNOWN = trust._unknown
+"""As it is, before tests trust all bundles."""
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:
 
 
 def test_of_a_foreign_zip_no_page_is_rendered(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(trust.GIVEN, "by option", False)
+    monkeypatch.setattr(trust, "_unknown", UNKNOWN)
     files: dict[str, str | bytes] = {
         "scoring_program/score/columns.py": "open('ran', 'w')",
         "reference_data/practice/task.yaml": "task: practice",
