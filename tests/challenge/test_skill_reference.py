@@ -46,7 +46,7 @@ def call(bundle: Path, run: Path) -> int:
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return the bundles whose baselines would be computed again."""
     bundles: list[Path] = []
-    monkeypatch.setattr("bundle_tools.cli.data.compute_again", lambda root, *_: bundles.append(root))
+    monkeypatch.setattr("bundle_tools.cli.data.compute_again", lambda root, *_, **__: bundles.append(root))
     return bundles
 
 
