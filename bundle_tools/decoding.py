@@ -1,0 +1,244 @@
+"""Decode a clip as players show and play it: upright, with square pixels, at one level, in step."""
+
+from __future__ import annotations
+
+import io
+import math
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+import av
+import numpy as np
+from av.error import FFmpegError
+from av.filter import Graph
+from av.stream import Disposition
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from av import AudioFrame, AudioStream, VideoFrame, VideoStream
+    from av.container import InputContainer
+
+    Size = Callable[[int, int], tuple[int, int]]
+
+Pixels = NDArray[np.uint8]
+AnyFrame = TypeVar("AnyFrame", "VideoFrame", "AudioFrame")
+
+LARGEST_SIDE = 16_384
+"""Largest width or height of a picture, pixels: that of H.264."""
+LARGEST_SD = 576
+"""Most rows of a picture that players take for BT.601 if its file names no colours; for BT.709 above."""
+UNTAGGED, BT2020, PQ, HLG = 2, 9, 16, 18
+"""Code points of ITU-T H.273: of anything that a file does not name, of primaries and of transfer curves."""
+PROGRESSIVE = (0, 1)
+"""Orders of fields of a track that is not interlaced: not known, and none."""
+SMALLEST_GAP_S = 0.02
+"""Sound is moved to its time stamp if it is this far from it, seconds; containers round by less."""
+
+
+class Unusable(Exception):
+    """A clip that cannot be used; its text says why."""
+
+
+def open_clip(content: bytes) -> InputContainer:
+    """Open a clip for reading."""
+    return av.open(io.BytesIO(content), "r", metadata_errors="replace")
+
+
+def picture_track(container: InputContainer) -> VideoStream:
+    """Return the track that players show, as the ffmpeg program chooses it: never a cover.
+
+    Raises Unusable without one.
+    """
+    tracks = [track for track in container.streams.video if not track.disposition & Disposition.attached_pic]
+    if not tracks:
+        raise Unusable("it holds no picture track")
+    return max(tracks, key=lambda track: (track.disposition & Disposition.default, track.width * track.height))
+
+
+def sound_track(container: InputContainer) -> AudioStream | None:
+    """Return the track that players play; None without one, or without a decoder for it."""
+    tracks = [track for track in container.streams.audio if track.codec_context is not None]
+    return max(tracks, key=lambda track: (track.disposition & Disposition.default, track.channels), default=None)
+
+
+def own_size(width: int, height: int) -> tuple[int, int]:
+    """Return a size as it is, but even."""
+    return max(2, width // 2 * 2), max(2, height // 2 * 2)
+
+
+class Pictures:
+    """Filters that turn decoded frames into pictures as players show them: FFmpeg's own, as its program sets them."""
+
+    def __init__(
+        self, track: VideoStream, *, size: Size = own_size, form: str = "yuv420p", rate: Fraction | None = None
+    ) -> None:
+        """Take the frames of a track.
+
+        `size`: gives width and height, pixels, for those of an upright picture of square pixels. `form`: pixel format
+        of the pictures; YUV is BT.709 in limited range. `rate`: pictures per second; None keeps all time stamps.
+        """
+        self._track, self._size, self._form, self._rate = track, size, form, rate
+        self._interlaced = track.codec_context.field_order not in PROGRESSIVE
+        self._graph: Graph | None = None
+        self._built_for: tuple[object, ...] = ()
+        self._made: tuple[int, int] | None = None
+        self._steady: Graph | None = None
+        self.begins: int | None = None
+        """Time stamp of the first frame, which becomes 0; None before it."""
+        self._last = -1
+
+    def put(self, frame: VideoFrame | None) -> Iterator[VideoFrame]:
+        """Take a frame, whose form may be another than the last one's, and yield finished pictures; None ends them."""
+        for picture in self._shown(frame):
+            if self._rate is None:
+                yield picture
+                continue
+            if self._steady is None:
+                self._steady = _video_graph(picture, [("fps", f"fps={self._rate}:start_time=0")])
+            yield from _through(self._steady, picture)
+        if frame is None and self._steady is not None:
+            yield from _through(self._steady, None)
+
+    def _shown(self, frame: VideoFrame | None) -> Iterator[VideoFrame]:
+        if frame is not None:
+            self._interlaced |= frame.interlaced_frame
+            self._set_time(frame)
+            turns = turns_of(frame)
+            form = (frame.width, frame.height, frame.format.name, frame.colorspace, frame.color_range, frame.color_trc)
+            built_for = (*form, self._interlaced, *turns)
+            if built_for != self._built_for:
+                yield from self._shown(None)
+                self._graph, self._built_for = _video_graph(frame, self._filters(frame, turns)), built_for
+        if self._graph is not None:
+            yield from _through(self._graph, frame)
+
+    def _set_time(self, frame: VideoFrame) -> None:
+        """Count time stamps from 0, each later than the last one; a frame without any follows at the track's rate."""
+        unit = self._track.time_base or Fraction(1, 25)
+        step = max(1, round(1 / ((self._track.average_rate or 25) * unit)))
+        if self.begins is None:
+            self.begins = frame.pts or 0
+        late = self._last + step if frame.pts is None else max(frame.pts - self.begins, self._last + 1)
+        self._last = frame.pts = 0 if self._last < 0 else late
+        frame.time_base = unit
+
+    def _filters(self, frame: VideoFrame, turns: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+        if self._made is None:
+            width = round(frame.width * (self._track.sample_aspect_ratio or 1))
+            shown = (frame.height, width) if any(name == "transpose" for name, _ in turns) else (width, frame.height)
+            if max(shown) > LARGEST_SIDE or min(shown) < 1:
+                raise Unusable(f"its pictures are {shown[0]} x {shown[1]}: at most {LARGEST_SIDE} are supported")
+            self._made = self._size(*shown)
+        scaled = {"w": self._made[0], "h": self._made[1], "out_range": "limited", "out_color_matrix": "bt709"}
+        if self._form.startswith(("bgr", "rgb", "gray")):
+            scaled = {"w": self._made[0], "h": self._made[1]}
+        if frame.colorspace == UNTAGGED and not frame.format.is_rgb:
+            scaled["in_color_matrix"] = "bt601" if frame.height <= LARGEST_SD else "bt709"
+        mapped = []
+        if (high := frame.color_trc in (PQ, HLG)) or frame.color_primaries == BT2020:
+            curve = ":in_primaries=bt2020" if high else ""
+            mapped = [("scale", f"out_primaries=bt709:out_transfer=bt709:intent=relative_colorimetric{curve}")]
+        return [
+            *([("bwdif", "mode=send_frame:deint=interlaced")] if self._interlaced else []),
+            *turns,
+            *mapped,
+            ("scale", ":".join(f"{key}={value}" for key, value in scaled.items())),
+            ("setsar", "1"),
+            ("format", self._form),
+        ]
+
+
+def turns_of(frame: VideoFrame) -> tuple[tuple[str, str], ...]:
+    """Return the filters that turn and mirror a frame as its display matrix says (ISO/IEC 14496-12, 8.3.2).
+
+    Raises Unusable if it says anything but quarter turns and mirrors.
+    """
+    data = frame.side_data.get("DISPLAYMATRIX")
+    if data is None:
+        return ()
+    across, down, _, right, below, *_ = np.frombuffer(data, np.int32).tolist()
+    straight, turned = max(abs(across), abs(below)), max(abs(down), abs(right))
+    if min(straight, turned) > 0.02 * max(straight, turned):
+        raise Unusable("players turn it by an odd angle: export it again")
+    if straight >= turned:
+        return tuple((name, "") for name, sign in (("hflip", across), ("vflip", below)) if sign < 0)
+    way = ("cclock_flip" if right > 0 else "clock") if down > 0 else ("clock_flip" if right < 0 else "cclock")
+    return (("transpose", f"dir={way}"),)
+
+
+class Sound:
+    """Filters that turn decoded sound into the mean of its channels, without gaps: silence where there is nothing."""
+
+    def __init__(self, rate: int, begins_s: Fraction) -> None:
+        """Give `rate` samples per second, from `begins_s` seconds of the track on."""
+        self._rate, self._begins_s = rate, begins_s
+        self._graph: Graph | None = None
+        self._built_for: tuple[object, ...] = ()
+        self._heard = 0
+        """Number of samples given so far."""
+
+    def put(self, frame: AudioFrame | None) -> Iterator[AudioFrame]:
+        """Take a frame, whose layout may be another than the last one's, and yield finished sound; None ends it."""
+        if frame is not None:
+            built_for = (frame.format.name, frame.layout.name, frame.sample_rate)
+            if built_for != self._built_for:
+                yield from self.put(None)
+                self._graph, self._built_for = self._for(frame), built_for
+            # In samples: some containers count in whole packets.
+            begins = 0 if frame.pts is None or frame.time_base is None else frame.pts * frame.time_base - self._begins_s
+            frame.pts = None if frame.pts is None else round(begins * frame.sample_rate)
+            frame.time_base = Fraction(1, frame.sample_rate)
+        if self._graph is not None:
+            for made in _through(self._graph, frame):
+                self._heard += made.samples
+                yield made
+
+    def _for(self, frame: AudioFrame) -> Graph:
+        count = frame.layout.nb_channels
+        mean = "+".join(f"{1 / count:.9f}*c{channel}" for channel in range(count))
+        step = f"async=1:first_pts={self._heard}:min_hard_comp={SMALLEST_GAP_S}"
+        return _graph(
+            ("abuffer", "abuffersink"),
+            [
+                *([("pan", f"mono|c0={mean}")] if count > 1 else []),
+                ("aresample", f"{self._rate}:{step}"),
+                ("aformat", "sample_fmts=fltp:channel_layouts=mono"),
+            ],
+            sample_rate=str(frame.sample_rate),
+            sample_fmt=frame.format.name,
+            channel_layout=f"{count}c" if "channels" in frame.layout.name else frame.layout.name,
+            time_base=f"1/{frame.sample_rate}",
+        )
+
+
+def _video_graph(frame: VideoFrame, filters: list[tuple[str, str]]) -> Graph:
+    return _graph(
+        ("buffer", "buffersink"),
+        filters,
+        video_size=f"{frame.width}x{frame.height}",
+        pix_fmt=frame.format.name,
+        time_base=str(frame.time_base),
+        pixel_aspect="1",
+        colorspace=str(int(frame.colorspace)),
+        range=str(int(frame.color_range)),
+    )
+
+
+def _graph(ends: tuple[str, str], filters: list[tuple[str, str]], **form: str) -> Graph:
+    graph = Graph()
+    graph.threads = 1  # clips are decoded in parallel
+    nodes = [graph.add(ends[0], **form), *(graph.add(*one) for one in filters), graph.add(ends[1])]
+    graph.link_nodes(*nodes).configure()
+    return graph
+
+
+def _through(graph: Graph, frame: AnyFrame | None) -> Iterator[AnyFrame]:
+    graph.push(frame)
+    while True:
+        try:
+            yield graph.pull()
+        except (BlockingIOError, EOFError):
+            return
