@@ -66,26 +66,27 @@ FASTEST = 60
 
 TAGS = "h264_metadata=colour_primaries=1:transfer_characteristics=1:matrix_coefficients=1"
 
-FILE, PICTURE, SOUND = "file", "picture", "sound"
+PICTURE, SOUND = "picture", "sound"
 KINDS = {
-    "container": FILE,
-    "tracks": FILE,
-    "times": FILE,
-    "colour tags": FILE,
-    "picture codec": PICTURE,
-    "pixel format": PICTURE,
-    "colour range": PICTURE,
-    "colours": PICTURE,
-    "interlaced": PICTURE,
-    "turned or mirrored": PICTURE,
-    "pixel shape": PICTURE,
-    "frame sizes": PICTURE,
-    "cut pictures": PICTURE,
-    "sound codec": SOUND,
-    "sound times": SOUND,
-    "sound layout": SOUND,
+    "container": (),
+    "tracks": (),
+    "times": (),
+    "colour tags": (),
+    "picture codec": (PICTURE,),
+    "pixel format": (PICTURE,),
+    "colour range": (PICTURE,),
+    "colours": (PICTURE,),
+    "interlaced": (PICTURE,),
+    "turned or mirrored": (PICTURE,),
+    "pixel shape": (PICTURE,),
+    "frame sizes": (PICTURE,),
+    "cut pictures": (PICTURE,),
+    "joints": (PICTURE, SOUND),
+    "sound codec": (SOUND,),
+    "sound times": (SOUND,),
+    "sound layout": (SOUND,),
 }
-"""Kinds of differences from the form, and what each makes necessary: a new file, or to encode a track again."""
+"""Kinds of differences from the form, and which tracks each makes to be encoded again; none if a new file is enough."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,12 @@ class _Clip:
             raise Unusable(f"it lasts {lasts_s / 60:.0f} minutes: cut it into clips of at most {LONGEST_S // 60}")
         self.picture.thread_type = "NONE"  # clips are made in parallel, which is faster than several threads per clip
         self.packets: list[Packet] = list(source.demux([self.picture, *([self.sound] if self.sound else [])]))
-        if any(packet.is_corrupt for packet in self.packets):
-            raise Unusable("it is cut off or damaged")
+        self.has_joints = any(packet.is_corrupt for packet in self.packets)
+        """Whether packets are missing, or a joined stream counts them anew: then decoding must tell which."""
+        if self.has_joints:
+            if source.format.name != "mpegts":
+                raise Unusable("it is cut off or damaged")
+            self.picture.codec_context.options = {"err_detect": "explode"}
         self.pictures = self._of(self.picture)
         if not self.pictures:
             raise Unusable("its picture track is empty")
@@ -161,6 +166,8 @@ def _differences(clip: _Clip) -> Iterator[Difference]:
         yield Difference("container", "QuickTime" if "mp4" in names else names)
     if others := len(clip.source.streams) - 1 - (clip.sound is not None):
         yield Difference("tracks", f"{others} more than a picture and a sound track")
+    if clip.has_joints:
+        yield Difference("joints", "parts that were joined")
     yield from _of_picture(clip)
     if clip.sound is not None:
         yield from _of_sound(clip, clip.sound)
@@ -253,10 +260,11 @@ def canonical(content: bytes, height: int | None = None) -> tuple[bytes, Facts]:
         with open_clip(content) as source:
             clip = _Clip(source)
             found = list(_differences(clip))
-            again = {KINDS[one.kind] for one in found} if height is None else {PICTURE, SOUND}
+            again = {part for one in found for part in KINDS[one.kind]} if height is None else {PICTURE, SOUND}
+            duration_s = clip.duration_s  # before writing, which moves the time stamps of packets
             made, size = _written(clip, again, partial(_of_height, height), OWN, SOUND_BITS, constant=height is not None)
-            kinds = tuple(sorted({one.kind for one in found if KINDS[one.kind] != FILE})) if height is None else ()
-            return made, Facts(clip.duration_s, *size, clip.sound is not None, kinds)
+            kinds = tuple(sorted({one.kind for one in found if KINDS[one.kind]})) if height is None else ()
+            return made, Facts(duration_s, *size, clip.sound is not None, kinds)
     except (FFmpegError, ValueError, IndexError) as error:
         raise Unusable(f"FFmpeg: {getattr(error, 'strerror', None) or error}"[:200]) from error
 

@@ -193,13 +193,16 @@ class Sound:
             frame.time_base = Fraction(1, frame.sample_rate)
         if self._graph is not None:
             for made in _through(self._graph, frame):
+                made.pts, made.time_base = self._heard, Fraction(1, self._rate)
                 self._heard += made.samples
                 yield made
 
     def _for(self, frame: AudioFrame) -> Graph:
         count = frame.layout.nb_channels
         mean = "+".join(f"{1 / count:.9f}*c{channel}" for channel in range(count))
-        step = f"async=1:first_pts={self._heard}:min_hard_comp={SMALLEST_GAP_S}"
+        # Where the sound so far ends, in samples of what comes in: a gap before the first frame is filled as well.
+        first = round(self._heard * frame.sample_rate / self._rate)
+        step = f"async=1:first_pts={first}:min_hard_comp={SMALLEST_GAP_S}"
         return _graph(
             ("abuffer", "abuffersink"),
             [
