@@ -25,7 +25,7 @@ TURNS = {
     "selfie": (0, 1, 1, 0),
     "selfie, turned around": (0, -1, -1, 0),
 }
-VARIABLE = (0, 40, 80, 400, 440, 1000, 1040, 1080, 1700, 1740, 2100, 2500)
+VARIABLE = (0, 40, 80, 400, 440, 1000, 1040, 1080, 1720, 1760, 2120, 2440)
 
 
 def cut_in_front(content: bytes) -> bytes:
@@ -184,3 +184,11 @@ def check(kind: Kind, made: bytes, duration_s: float, path: Path) -> None:
     for (begin, _, level), (expected_s, _) in zip(heard, kind.heard_beeps(), strict=True):
         assert begin == pytest.approx(expected_s, abs=0.03)
         assert level == pytest.approx(0.5, rel=0.1)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TABLE if kind.times_ms or kind in TABLE[::4]], ids=str)
+def test_encoding_all_again_shows_and_plays_the_same_at_a_constant_rate(kind: Kind, tmp_path: Path) -> None:
+    made, facts = canonical(write(kind), 96)
+    assert (differences(made), facts.height, facts.encoded) == ([], 96, ())
+    check(kind, made, facts.duration_s, tmp_path / "clip.mp4")
+    assert len(set(np.diff(read_facts(tmp_path / "clip.mp4").times).round(4))) == 1
