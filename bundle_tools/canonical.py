@@ -1,4 +1,4 @@
-"""The canonical clip: the one form of all clips of a phase (docs/data_format.md), what a file lacks of it, and how it gets it.
+"""The canonical clip: the one form of clips (docs/data_format.md), what a file lacks of it, and how it gets it.
 
 Each track that has the form is copied without loss; any other is encoded again, as players show and play it.
 """
@@ -9,7 +9,7 @@ import io
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import av
 import numpy as np
@@ -32,10 +32,10 @@ from bundle_tools.decoding import (
 from bundle_tools.errors import BundleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from av import AudioFrame, AudioStream, Packet, VideoFrame, VideoStream
+    from av import AudioStream, Packet, VideoFrame, VideoStream
     from av.container import InputContainer, OutputContainer
 
     from bundle_tools.decoding import Size
@@ -65,6 +65,9 @@ FASTEST = 60
 """Most pictures per second of a clip encoded at a constant rate."""
 
 TAGS = "h264_metadata=colour_primaries=1:transfer_characteristics=1:matrix_coefficients=1"
+
+FORM_VERSION = 1
+"""Changes with the form: a run that began with another is not continued."""
 
 PICTURE, SOUND = "picture", "sound"
 KINDS = {
@@ -120,8 +123,10 @@ class _Clip:
         self.source, self.picture, self.sound = source, picture_track(source), sound_track(source)
         if (lasts_s := (source.duration or 0) / MICROSECONDS) > LONGEST_S:
             raise Unusable(f"it lasts {lasts_s / 60:.0f} minutes: cut it into clips of at most {LONGEST_S // 60}")
+        self.unit = self.picture.time_base or Fraction(1, 25)
+        """Of time stamps of pictures, seconds."""
         self.picture.thread_type = "NONE"  # clips are made in parallel, which is faster than several threads per clip
-        self.packets: list[Packet] = list(source.demux([self.picture, *([self.sound] if self.sound else [])]))
+        self.packets: list[Packet[Any]] = list(source.demux([self.picture, *([self.sound] if self.sound else [])]))
         self.has_joints = any(packet.is_corrupt for packet in self.packets)
         """Whether packets are missing, or a joined stream counts them anew: then decoding must tell which."""
         if self.has_joints:
@@ -133,18 +138,18 @@ class _Clip:
             raise Unusable("its picture track is empty")
         self.sounds = self._of(self.sound)
 
-    def _of(self, track: VideoStream | AudioStream | None) -> list[Packet]:
+    def _of(self, track: VideoStream | AudioStream | None) -> list[Packet[Any]]:
         # The last packet of each track is empty and only marks its end.
         return [packet for packet in self.packets if packet.stream is track and packet.size]
 
     @property
     def duration_s(self) -> float:
         """How long the pictures last."""
-        times, unit, mean = self.times(), self.picture.time_base, self.picture.average_rate or 25
-        if not times or unit is None:
-            return len(self.pictures) / float(mean)
+        times, mean_s = self.times(), 1 / float(self.picture.average_rate or 25)
+        if not times:
+            return len(self.pictures) * mean_s
         last = max(self.pictures, key=lambda packet: packet.pts or 0).duration
-        return float((times[-1] - times[0] + (last or 0)) * unit) or 1 / float(mean)
+        return float((times[-1] - times[0] + (last or 0)) * self.unit) or mean_s
 
     def times(self) -> list[int]:
         """Return the time stamps of all pictures that are shown, ascending."""
@@ -200,7 +205,7 @@ def _of_picture(clip: _Clip) -> Iterator[Difference]:
     elif not times or not clip.pictures[0].is_keyframe or any(time > times[0] for time in hidden):
         yield Difference("cut pictures", "an edit, or a beginning without a key frame")
     elif times[0]:
-        yield Difference("times", f"begins at {float(times[0] * track.time_base):.2f} s")
+        yield Difference("times", f"begins at {float(times[0] * clip.unit):.2f} s")
 
 
 def _new_forms(clip: _Clip) -> Iterator[Packet[VideoStream]]:
@@ -233,11 +238,11 @@ def _of_sound(clip: _Clip, track: AudioStream) -> Iterator[Difference]:
         yield Difference("sound codec", codec.name if codec.name != "aac" else "aac for streaming")
         return
     times = np.array([packet.pts for packet in clip.sounds if packet.pts is not None], np.float64)
-    unit, began = float(track.time_base), clip.times()[:1]
+    unit, began = float(track.time_base or 1 / codec.sample_rate), clip.times()[:1]
     if len(times) < len(clip.sounds) or not codec.frame_size or not len(times):
         yield Difference("sound times", "packets without a time")
         return
-    begins_s = times[0] * unit - float((began[0] if began else 0) * (clip.picture.time_base or 0))
+    begins_s = times[0] * unit - float(sum(began) * clip.unit)
     off_s = (times - times[0]) * unit - np.arange(len(times)) * (codec.frame_size / codec.sample_rate)
     if not EARLIEST_S <= begins_s <= LATEST_S:
         yield Difference("sound times", f"begins {begins_s:+.2f} s beside the picture")
@@ -262,7 +267,9 @@ def canonical(content: bytes, height: int | None = None) -> tuple[bytes, Facts]:
             found = list(_differences(clip))
             again = {part for one in found for part in KINDS[one.kind]} if height is None else {PICTURE, SOUND}
             duration_s = clip.duration_s  # before writing, which moves the time stamps of packets
-            made, size = _written(clip, again, partial(_of_height, height), OWN, SOUND_BITS, constant=height is not None)
+            made, size = _written(
+                clip, again, partial(_of_height, height), OWN, SOUND_BITS, constant=height is not None
+            )
             kinds = tuple(sorted({one.kind for one in found if KINDS[one.kind]})) if height is None else ()
             return made, Facts(duration_s, *size, clip.sound is not None, kinds)
     except (FFmpegError, ValueError, IndexError) as error:
@@ -294,16 +301,16 @@ def _written(
     target = io.BytesIO()
     # bitexact omits the time of writing and the version of the library.
     with av.open(target, "w", format="mp4", options={"fflags": "+bitexact"}) as written:
-        picture: _Copied | _EncodedPicture
+        picture: _CopiedPicture | _EncodedPicture
         if PICTURE in again:
             picture = _EncodedPicture(clip, written, size, options, constant=constant)
         else:
-            picture = _Copied(clip.picture, written, begins_s=clip.times()[0] * (clip.picture.time_base or 0))
+            picture = _CopiedPicture(clip, written)
         sound = None
         if clip.sound is not None:
             sound = _EncodedSound(written, bits) if SOUND in again else _Copied(clip.sound, written)
         # Sound waits for the first picture: its time is 0, and before its size is known nothing can be written.
-        waiting: list[Packet] = []
+        waiting: list[Packet[Any]] = []
         for packet in clip.packets:
             if packet.stream.index == clip.picture.index:
                 picture.put(packet)
@@ -316,29 +323,38 @@ def _written(
                 waiting.clear()
         if picture.begins_s is None:
             raise Unusable("no picture of it can be decoded")
-        shown = picture.track.width, picture.track.height
-    return target.getvalue(), shown
+    return target.getvalue(), picture.size
 
 
 class _Copied:
-    """A track whose packets are copied; pictures too large for BT.601 get the tags of the colours they are shown in."""
+    """A track whose packets are copied."""
 
-    def __init__(
-        self, track: VideoStream | AudioStream, written: OutputContainer, begins_s: Fraction | None = None
-    ) -> None:
-        self.begins_s, self._written = begins_s, written
-        self.track = written.add_stream_from_template(track, opaque=True)  # there may be no encoder for it here
-        codec = track.codec_context
-        untagged = track.type == "video" and codec.colorspace == UNTAGGED and codec.height > LARGEST_SD
-        self._tags = BitStreamFilterContext(TAGS, track, self.track) if untagged else None
+    def __init__(self, track: VideoStream | AudioStream, written: OutputContainer) -> None:
+        self.begins_s: Fraction | None = None
+        self._written = written
+        self._track = written.add_stream_from_template(track, opaque=True)  # there may be no encoder for it here
 
-    def put(self, packet: Packet) -> None:
-        for one in [packet] if self._tags is None else self._tags.filter(packet):
-            if one.size:
-                begins = round((self.begins_s or 0) / one.time_base)
-                one.pts, one.dts = (None if time is None else time - begins for time in (one.pts, one.dts))
-                one.stream = self.track
-                self._written.mux(one)
+    def put(self, packet: Packet[Any]) -> None:
+        if packet.size:
+            begins = round((self.begins_s or 0) / packet.time_base)
+            packet.pts, packet.dts = (None if time is None else time - begins for time in (packet.pts, packet.dts))
+            packet.stream = self._track
+            self._written.mux(packet)
+
+
+class _CopiedPicture(_Copied):
+    """A picture track whose packets are copied; one too large for BT.601 is tagged as what players take it for."""
+
+    def __init__(self, clip: _Clip, written: OutputContainer) -> None:
+        super().__init__(clip.picture, written)
+        codec = clip.picture.codec_context
+        self.begins_s, self.size = clip.times()[0] * clip.unit, (codec.width, codec.height)
+        untagged = codec.colorspace == UNTAGGED and codec.height > LARGEST_SD
+        self._tags = BitStreamFilterContext(TAGS, clip.picture, self._track) if untagged else None
+
+    def put(self, packet: Packet[Any]) -> None:
+        for tagged in [packet] if self._tags is None else self._tags.filter(packet):
+            super().put(tagged)
 
 
 class _EncodedPicture:
@@ -348,11 +364,12 @@ class _EncodedPicture:
         self, clip: _Clip, written: OutputContainer, size: Size, options: dict[str, str], *, constant: bool
     ) -> None:
         self.begins_s: Fraction | None = None
-        self._written, self._unit = written, clip.picture.time_base or Fraction(1, 25)
+        self.size = (0, 0)
+        self._written, self._unit = written, clip.unit
         rate = _rate(clip)
         self._pictures = Pictures(clip.picture, size=size, rate=rate if constant else None)
-        self.track = written.add_stream("libx264", rate=rate, options=options)
-        codec = self.track.codec_context
+        self._track = written.add_stream("libx264", rate=rate, options=options)
+        codec = self._track.codec_context
         # Without a constant rate all time stamps stay, so that a phone's variable one stays in step with the sound.
         codec.time_base = 1 / rate if constant else self._unit
         codec.pix_fmt = "yuv420p"
@@ -363,37 +380,38 @@ class _EncodedPicture:
         for frame in [*packet.decode(), *([] if packet.size else [None])]:
             for picture in self._pictures.put(frame):
                 if self.begins_s is None:
-                    self.track.width, self.track.height = picture.width, picture.height
+                    self.size = self._track.width, self._track.height = picture.width, picture.height
                     self.begins_s = (self._pictures.begins or 0) * self._unit
-                self._written.mux(self.track.encode(picture))
+                self._written.mux(self._track.encode(picture))
         if not packet.size and self.begins_s is not None:
-            self._written.mux(self.track.encode(None))
+            self._written.mux(self._track.encode(None))
 
 
 class _EncodedSound:
     """A sound track that is encoded again."""
 
     def __init__(self, written: OutputContainer, bits: int) -> None:
-        self.begins_s = Fraction(0)
-        self._written, self._sound = written, None
-        self.track = written.add_stream("aac", rate=SOUND_RATE, layout="mono", options={"flags": "+bitexact"})
-        self.track.bit_rate = bits
+        self.begins_s: Fraction | None = None
+        self._written = written
+        self._sound: Sound | None = None
+        self._track = written.add_stream("aac", rate=SOUND_RATE, layout="mono", options={"flags": "+bitexact"})
+        self._track.bit_rate = bits
 
     def put(self, packet: Packet[AudioStream]) -> None:
         if self._sound is None:
-            self._sound = Sound(SOUND_RATE, self.begins_s)
+            self._sound = Sound(SOUND_RATE, self.begins_s or Fraction(0))
         for frame in [*packet.decode(), *([] if packet.size else [None])]:
             for piece in self._sound.put(frame):
-                self._written.mux(self.track.encode(piece))
+                self._written.mux(self._track.encode(piece))
         if not packet.size:
-            self._written.mux(self.track.encode(None))
+            self._written.mux(self._track.encode(None))
 
 
 def _rate(clip: _Clip) -> Fraction:
     """Return the usual number of pictures per second: their mean, unless most are closer together."""
     mean = clip.picture.average_rate or Fraction(25)
     steps = np.diff(clip.times())
-    usual = 1 / (Fraction(int(np.median(steps))) * clip.picture.time_base) if len(steps) and np.median(steps) else mean
+    usual = 1 / (Fraction(int(np.median(steps))) * clip.unit) if len(steps) and np.median(steps) else mean
     return min(mean if usual < mean * Fraction(21, 20) else Fraction(round(usual)), Fraction(FASTEST))
 
 

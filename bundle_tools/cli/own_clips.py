@@ -2,8 +2,10 @@
 
 import argparse
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
+from itertools import chain
 from pathlib import Path
 
 from bundle_tools.cli.options import add_command, add_path, count, moment, positive, workers
@@ -182,10 +184,11 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _say_encoded(names: Sequence[str]) -> None:
-    if names:
-        listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-        say(f"{counted(len(names), 'clip')} had to be re-encoded, because MP4 cannot hold such formats: {listed}.")
+def _say_encoded(encoded: Mapping[str, Sequence[str]]) -> None:
+    if encoded:
+        why = ", ".join(f"{kind} ({count})" for kind, count in Counter(chain(*encoded.values())).most_common())
+        listed = ", ".join(list(encoded)[:NAMED]) + (", ..." if len(encoded) > NAMED else "")
+        say(f"{counted(len(encoded), 'clip')} had to be re-encoded for the canonical form: {why}. {listed}.")
 
 
 def _first_impressions(arguments: argparse.Namespace) -> int:

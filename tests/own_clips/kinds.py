@@ -1,8 +1,8 @@
 """Clips of every kind that people have, all of the same truth.
 
 Truth pictures carry their number as eight black or white bars, lowest bit left, above a white disc and three coloured
-patches on grey. Truth sound is a beep of 0.1 s in each second s, 0.3 s after its start, of 500 + 100 s Hz. However a clip stores them,
-turned, squeezed or with gaps, a player shows and plays this truth.
+patches on grey. Truth sound is a beep of 0.1 s in each second s, 0.3 s after its start, of 500 + 100 s Hz. However a
+clip stores them, turned, squeezed or with gaps, a player shows and plays this truth.
 """
 
 import io
@@ -165,11 +165,11 @@ def stored(frame: Pixels, kind: Kind) -> Pixels:
     a, b, c, d = kind.shown
     down, across = np.mgrid[: height if a else width, : width if a else height]
     x, y = a * across + c * down, b * across + d * down
-    return frame[y - y.min(), x - x.min()]
+    return np.ascontiguousarray(frame[y - y.min(), x - x.min()])
 
 
 def _frame(number: int, kind: Kind) -> av.VideoFrame:
-    rgb = np.ascontiguousarray(stored(truth(number, kind.width, kind.height), kind))
+    rgb = stored(truth(number, kind.width, kind.height), kind)
     if kind.curve:
         return _high(rgb, kind.curve)
     frame = av.VideoFrame.from_ndarray(rgb, format="rgb24")
@@ -205,9 +205,11 @@ def _high(rgb: Pixels, curve: str) -> av.VideoFrame:
     return frame
 
 
-def _sound(kind: Kind, track: av.AudioStream) -> list[av.Packet]:
+def _sound(kind: Kind, track: av.AudioStream) -> "list[av.Packet[av.AudioStream]]":
     samples, layout = beeps(kind.seconds), av.AudioLayout(kind.layout)
-    resampler = av.AudioResampler(track.format.name, kind.layout, RATE, frame_size=track.codec_context.frame_size or 960)
+    resampler = av.AudioResampler(
+        track.format.name, kind.layout, RATE, frame_size=track.codec_context.frame_size or 960
+    )
     frame = av.AudioFrame.from_ndarray(np.tile(samples, (layout.nb_channels, 1)), format="fltp", layout=kind.layout)
     frame.sample_rate, frame.pts, frame.time_base = RATE, 0, Fraction(1, RATE)
     packets = []
@@ -217,7 +219,7 @@ def _sound(kind: Kind, track: av.AudioStream) -> list[av.Packet]:
     return [
         packet
         for packet in packets
-        if kind.late_s <= (time := float(packet.pts * packet.time_base)) + 0.001 and not begin <= time < end
+        if kind.late_s <= (time := float((packet.pts or 0) * packet.time_base)) + 0.001 and not begin <= time < end
     ]
 
 
@@ -232,7 +234,7 @@ def with_more_pictures(content: bytes) -> bytes:
             other.disposition = disposition
             frame = av.VideoFrame.from_ndarray(np.full((320, 320, 3), 200, np.uint8), format="rgb24")
             packets += [*other.encode(frame), *other.encode(None)]
-        with av.open(io.BytesIO(content)) as source:
+        with av.open(io.BytesIO(content), "r") as source:
             targets = {track.index: file.add_stream_from_template(track) for track in source.streams}
             targets[0].disposition = Disposition.default
             for packet in source.demux():

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ingest.media.sound import read_sound
-from ingest.media.video import FrameReader, FrameRequest, read_facts, wanted_frames
 
 from bundle_tools.canonical import KINDS, canonical, differences
+from ingest.media.sound import read_sound
+from ingest.media.video import FrameReader, read_facts, wanted_frames
+from ingest.requests import FrameRequest
 from tests.own_clips.kinds import BITS, BT709, BT2020, GREY, PATCHES, WHITE, Kind, with_more_pictures, write
 
 HEARD_RATE = 16_000
@@ -172,7 +173,9 @@ def check(kind: Kind, made: bytes, duration_s: float, path: Path) -> None:
     frame = frames[0].astype(int)
     height, width = frame.shape[:2]
     disc = frame[height * 3 // 10 : height * 4 // 5].min(axis=2) > (GREY + WHITE) / 2
-    assert np.ptp(np.flatnonzero(disc.any(axis=0))) + 1 == pytest.approx(0.4 * kind.height * width / kind.width, abs=2.5)
+    assert np.ptp(np.flatnonzero(disc.any(axis=0))) + 1 == pytest.approx(
+        0.4 * kind.height * width / kind.width, abs=2.5
+    )
     assert np.ptp(np.flatnonzero(disc.any(axis=1))) + 1 == pytest.approx(0.4 * height, abs=2.5)
     assert width / height == pytest.approx(kind.width / kind.height, rel=0.03)
     for place, colour in enumerate(PATCHES):

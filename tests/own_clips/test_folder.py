@@ -269,7 +269,10 @@ def test_the_data_alone_and_which_clips_were_encoded_again(tmp_path: Path, capsy
     sources = write_sources(tmp_path / "sources")
     (sources.clips / "Bob-1.mp4").write_bytes(make_clip(seconds=1, container="webm", codec="libvpx"))
     assert make(sources, tmp_path / "out", "--data-only") == 0
-    assert "1 clip had to be re-encoded, because MP4 cannot hold such formats: Bob-1.mp4." in capsys.readouterr().out
+    assert (
+        "1 clip had to be re-encoded for the canonical form: picture codec (1), sound codec (1). Bob-1.mp4."
+        in capsys.readouterr().out
+    )
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         *("SHA256SUMS", "input_data", "private", "public_data", "reference_data")
     ]
