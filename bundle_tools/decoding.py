@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import av
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from av import AudioFrame, AudioStream, VideoFrame, VideoStream
+    from av import AudioFrame, AudioStream, Packet, VideoFrame, VideoStream
     from av.container import InputContainer
 
     Size = Callable[[int, int], tuple[int, int]]
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Pixels = NDArray[np.uint8]
 AnyFrame = TypeVar("AnyFrame", "VideoFrame", "AudioFrame")
 
+LONGEST_S = 600
+"""The longest clip, seconds: one model call has to process all of it."""
 LARGEST_SIDE = 16_384
 """Largest width or height of a picture, pixels: that of H.264."""
 LARGEST_SD = 576
@@ -65,6 +67,46 @@ def sound_track(container: InputContainer) -> AudioStream | None:
 def own_size(width: int, height: int) -> tuple[int, int]:
     """Return a size as it is, but even."""
     return max(2, width // 2 * 2), max(2, height // 2 * 2)
+
+
+class Clip:
+    """An open clip with the packets of its picture and its sound, in the order of the file."""
+
+    def __init__(self, source: InputContainer) -> None:
+        self.source, self.picture, self.sound = source, picture_track(source), sound_track(source)
+        if (lasts_s := (source.duration or 0) / av.time_base) > LONGEST_S:
+            raise Unusable(f"it lasts {lasts_s / 60:.0f} minutes: cut it into clips of at most {LONGEST_S // 60}")
+        self.unit = self.picture.time_base or Fraction(1, 25)
+        """Of time stamps of pictures, seconds."""
+        self.picture.thread_type = "NONE"  # clips are made in parallel, which is faster than several threads per clip
+        self.packets: list[Packet[Any]] = list(source.demux([self.picture, *([self.sound] if self.sound else [])]))
+        self.has_joints = any(packet.is_corrupt for packet in self.packets)
+        """Whether packets are missing, or a joined stream counts them anew: then decoding must tell which."""
+        if self.has_joints:
+            if source.format.name != "mpegts":
+                raise Unusable("it is cut off or damaged")
+            self.picture.codec_context.options = {"err_detect": "explode"}
+        self.pictures = self._of(self.picture)
+        if not self.pictures:
+            raise Unusable("its picture track is empty")
+        self.sounds = self._of(self.sound)
+
+    def _of(self, track: VideoStream | AudioStream | None) -> list[Packet[Any]]:
+        # The last packet of each track is empty and only marks its end.
+        return [packet for packet in self.packets if packet.stream is track and packet.size]
+
+    @property
+    def duration_s(self) -> float:
+        """How long the pictures last."""
+        times, mean_s = self.times(), 1 / float(self.picture.average_rate or 25)
+        if not times:
+            return len(self.pictures) * mean_s
+        last = max(self.pictures, key=lambda packet: packet.pts or 0).duration
+        return float((times[-1] - times[0] + (last or 0)) * self.unit) or mean_s
+
+    def times(self) -> list[int]:
+        """Return the time stamps of all pictures that are shown, ascending."""
+        return sorted(packet.pts for packet in self.pictures if packet.pts is not None and not packet.is_discard)
 
 
 class Pictures:
@@ -155,9 +197,10 @@ def turns_of(frame: VideoFrame) -> tuple[tuple[str, str], ...]:
 
     Raises Unusable if it says anything but quarter turns and mirrors.
     """
-    if "DISPLAYMATRIX" not in frame.side_data:
+    matrix: Any = frame.side_data.get("DISPLAYMATRIX")
+    if matrix is None:
         return ()
-    across, down, _, right, below, *_ = np.frombuffer(bytes(frame.side_data["DISPLAYMATRIX"]), np.int32).tolist()
+    across, down, _, right, below, *_ = np.frombuffer(matrix, np.int32).tolist()
     straight, turned = max(abs(across), abs(below)), max(abs(down), abs(right))
     if min(straight, turned) > 0.02 * max(straight, turned):
         raise Unusable("players turn it by an odd angle: export it again")
