@@ -14,7 +14,18 @@ import numpy as np
 from av.bitstream import BitStreamFilterContext
 from av.error import FFmpegError
 
-from bundle_tools.decoding import LARGEST_SD, PROGRESSIVE, UNTAGGED, Clip, Unusable, open_clip, own_size, turns_of
+from bundle_tools.decoding import (
+    HLG,
+    LARGEST_SD,
+    PQ,
+    PROGRESSIVE,
+    UNTAGGED,
+    Clip,
+    Unusable,
+    open_clip,
+    own_size,
+    turns_of,
+)
 from bundle_tools.encoding import BT709, LIMITED, PICTURE, SOUND, write_clip
 from bundle_tools.errors import BundleError
 
@@ -121,7 +132,9 @@ def _of_picture(clip: Clip) -> Iterator[Difference]:
         yield Difference("pixel format", str(codec.pix_fmt))
     if codec.color_range not in (0, LIMITED) or codec.pix_fmt == "yuvj420p":
         yield Difference("colour range", "full")
-    if codec.colorspace != BT709 and not (codec.colorspace in BT601 and codec.height <= LARGEST_SD):
+    if codec.color_trc in (PQ, HLG):
+        yield Difference("colours", "high dynamic range")
+    elif codec.colorspace != BT709 and not (codec.colorspace in BT601 and codec.height <= LARGEST_SD):
         untagged = codec.colorspace == UNTAGGED
         yield Difference("colour tags" if untagged else "colours", "none" if untagged else f"matrix {codec.colorspace}")
     if track.sample_aspect_ratio not in (None, 0, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import av
@@ -34,6 +35,8 @@ UNTAGGED, BT2020, PQ, HLG = 2, 9, 16, 18
 """Code points of ITU-T H.273: of anything that a file does not name, of primaries and of transfer curves."""
 PROGRESSIVE = (0, 1)
 """Orders of fields of a track that is not interlaced: not known, and none."""
+LARGEST_STEP_BACK_S = 1
+"""How far time stamps may go back; further ones are those of another clip."""
 SMALLEST_GAP_S = 0.02
 """Sound is moved to its time stamp if it is this far from it, seconds; containers round by less."""
 
@@ -90,6 +93,10 @@ class Clip:
         if not self.pictures:
             raise Unusable("its picture track is empty")
         self.sounds = self._of(self.sound)
+        for packets in (self.pictures, self.sounds):
+            counted = [packet.dts * packet.time_base for packet in packets if packet.dts is not None]
+            if any(later < earlier - LARGEST_STEP_BACK_S for earlier, later in pairwise(counted)):
+                raise Unusable("its time begins again in the middle: join its parts anew, as with ffmpeg -f concat")
 
     def _of(self, track: VideoStream | AudioStream | None) -> list[Packet[Any]]:
         # The last packet of each track is empty and only marks its end.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bundle_tools.canonical import KINDS, canonical, differences
+from bundle_tools.decoding import Unusable
 from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, read_facts, wanted_frames
 from ingest.requests import FrameRequest
@@ -27,6 +28,13 @@ TURNS = {
     "selfie, turned around": (0, -1, -1, 0),
 }
 VARIABLE = (0, 40, 80, 400, 440, 1000, 1040, 1080, 1720, 1760, 2120, 2440)
+
+
+def with_matrix(a: int, b: int, c: int, d: int) -> bytes:
+    """Return a clip with a display matrix."""
+    data = bytearray(write(Kind("plain")))
+    struct.pack_into(">9i", data, data.index(b"tkhd") + 44, a << 16, b << 16, 0, c << 16, d << 16, 0, 0, 0, 1 << 30)
+    return bytes(data)
 
 
 def cut_in_front(content: bytes) -> bytes:
@@ -187,6 +195,18 @@ def check(kind: Kind, made: bytes, duration_s: float, path: Path) -> None:
     for (begin, _, level), (expected_s, _) in zip(heard, kind.heard_beeps(), strict=True):
         assert begin == pytest.approx(expected_s, abs=0.03)
         assert level == pytest.approx(0.5, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (write(TS) + write(TS), "its time begins again in the middle"),
+        (with_matrix(1, 1, -1, 1), "an odd angle"),
+    ],
+)
+def test_what_no_player_shows_well_is_named(content: bytes, why: str) -> None:
+    with pytest.raises(Unusable, match=why):
+        canonical(content)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TABLE if kind.times_ms or kind in TABLE[::4]], ids=str)
