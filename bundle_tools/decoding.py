@@ -82,7 +82,9 @@ class Clip:
         self.unit = self.picture.time_base or Fraction(1, 25)
         """Of time stamps of pictures, seconds."""
         self.picture.thread_type = "NONE"  # clips are made in parallel, which is faster than several threads per clip
-        self.packets: list[Packet[Any]] = list(source.demux([self.picture, *([self.sound] if self.sound else [])]))
+        tracks = [self.picture, *([self.sound] if self.sound else [])]
+        # Empty packets mark ends of tracks.
+        self.packets: list[Packet[Any]] = [packet for packet in source.demux(tracks) if packet.size]
         self.has_joints = any(packet.is_corrupt for packet in self.packets)
         """Whether packets are missing, or a joined stream counts them anew: then decoding must tell which."""
         if self.has_joints:
@@ -94,13 +96,13 @@ class Clip:
             raise Unusable("its picture track is empty")
         self.sounds = self._of(self.sound)
         for packets in (self.pictures, self.sounds):
-            counted = [packet.dts * packet.time_base for packet in packets if packet.dts is not None]
-            if any(later < earlier - LARGEST_STEP_BACK_S for earlier, later in pairwise(counted)):
+            counted = [packet.dts for packet in packets if packet.dts is not None]
+            least = min((later - earlier for earlier, later in pairwise(counted)), default=0)
+            if packets and least * packets[0].time_base < -LARGEST_STEP_BACK_S:
                 raise Unusable("its time begins again in the middle: join its parts anew, as with ffmpeg -f concat")
 
     def _of(self, track: VideoStream | AudioStream | None) -> list[Packet[Any]]:
-        # The last packet of each track is empty and only marks its end.
-        return [packet for packet in self.packets if packet.stream is track and packet.size]
+        return [] if track is None else [packet for packet in self.packets if packet.stream_index == track.index]
 
     @property
     def duration_s(self) -> float:
@@ -220,9 +222,9 @@ def turns_of(frame: VideoFrame) -> tuple[tuple[str, str], ...]:
 class Sound:
     """Filters that turn decoded sound into the mean of its channels, without gaps: silence where there is nothing."""
 
-    def __init__(self, rate: int, begins_s: Fraction) -> None:
-        """Give `rate` samples per second, from `begins_s` seconds of the track on."""
-        self._rate, self._begins_s = rate, begins_s
+    def __init__(self, track: AudioStream, rate: int, begins_s: Fraction) -> None:
+        """Take the frames of a track, and give `rate` samples per second from `begins_s` seconds of it on."""
+        self._track, self._rate, self._begins_s = track, rate, begins_s
         self._graph: Graph | None = None
         self._built_for: tuple[object, ...] = ()
         self._heard = 0
@@ -235,9 +237,9 @@ class Sound:
             if built_for != self._built_for:
                 yield from self.put(None)
                 self._graph, self._built_for = self._for(frame), built_for
-            # In samples: some containers count in whole packets.
-            begins = 0 if frame.pts is None or frame.time_base is None else frame.pts * frame.time_base - self._begins_s
-            frame.pts = None if frame.pts is None else round(begins * frame.sample_rate)
+            if frame.pts is not None:  # in samples: some containers count in whole packets
+                unit = frame.time_base or self._track.time_base or Fraction(1, frame.sample_rate)
+                frame.pts = round((frame.pts * unit - self._begins_s) * frame.sample_rate)
             frame.time_base = Fraction(1, frame.sample_rate)
         if self._graph is not None:
             for made in _through(self._graph, frame):

@@ -42,14 +42,15 @@ def write_clip(
             picture = _CopiedPicture(clip, written)
         sound = None
         if clip.sound is not None:
-            sound = _EncodedSound(written, bits) if SOUND in again else _Copied(clip.sound, written)
+            sound = _EncodedSound(clip.sound, written, bits) if SOUND in again else _Copied(clip.sound, written)
         # Sound waits for the first picture: its time is 0, and before its size is known nothing can be written.
-        waiting: list[Packet[Any]] = []
-        for packet in clip.packets:
-            if packet.stream.index == clip.picture.index:
-                picture.put(packet)
-            else:
+        waiting: list[Packet[Any] | None] = []
+        for packet in [*clip.packets, None]:
+            of_picture = packet is None or packet.stream_index == clip.picture.index
+            if packet is None or not of_picture:
                 waiting.append(packet)
+            if of_picture:
+                picture.put(packet)
             if sound is not None and picture.begins_s is not None:
                 sound.begins_s = picture.begins_s
                 for early in waiting:
@@ -67,13 +68,20 @@ class _Copied:
         self.begins_s: Fraction | None = None
         self._written = written
         self._track = written.add_stream_from_template(track, opaque=True)  # there may be no encoder for it here
+        self._begins: int | None = None
 
-    def put(self, packet: Packet[Any]) -> None:
-        if packet.size:
-            begins = round((self.begins_s or 0) / packet.time_base)
-            packet.pts, packet.dts = (None if time is None else time - begins for time in (packet.pts, packet.dts))
-            packet.stream = self._track
-            self._written.mux(packet)
+    def put(self, packet: Packet[Any] | None) -> None:
+        """Write a packet; None ends the track."""
+        if packet is None:
+            return
+        if self._begins is None:
+            self._begins = round((self.begins_s or 0) / packet.time_base)
+        if self._begins:
+            packet.pts, packet.dts = (
+                None if time is None else time - self._begins for time in (packet.pts, packet.dts)
+            )
+        packet.stream = self._track
+        self._written.mux_one(packet)
 
 
 class _CopiedPicture(_Copied):
@@ -86,7 +94,8 @@ class _CopiedPicture(_Copied):
         untagged = codec.colorspace == UNTAGGED and codec.height > LARGEST_SD
         self._tags = BitStreamFilterContext(TAGS, clip.picture, self._track) if untagged else None
 
-    def put(self, packet: Packet[Any]) -> None:
+    def put(self, packet: Packet[Any] | None) -> None:
+        """Write a packet; None ends the track."""
         for tagged in [packet] if self._tags is None else self._tags.filter(packet):
             super().put(tagged)
 
@@ -99,7 +108,7 @@ class _EncodedPicture:
     ) -> None:
         self.begins_s: Fraction | None = None
         self.size = (0, 0)
-        self._written, self._unit = written, clip.unit
+        self._given, self._written, self._unit = clip.picture, written, clip.unit
         rate = _rate(clip)
         self._pictures = Pictures(clip.picture, size=size, rate=rate if constant else None)
         self._track = written.add_stream("libx264", rate=rate, options=options)
@@ -110,34 +119,36 @@ class _EncodedPicture:
         codec.colorspace = codec.color_primaries = codec.color_trc = BT709
         codec.color_range = LIMITED
 
-    def put(self, packet: Packet[VideoStream]) -> None:
-        for frame in [*packet.decode(), *([] if packet.size else [None])]:
+    def put(self, packet: Packet[VideoStream] | None) -> None:
+        """Decode a packet and write its pictures; None ends the track."""
+        for frame in [*self._given.decode(packet), *([None] if packet is None else [])]:
             for picture in self._pictures.put(frame):
                 if self.begins_s is None:
                     self.size = self._track.width, self._track.height = picture.width, picture.height
                     self.begins_s = (self._pictures.begins or 0) * self._unit
                 self._written.mux(self._track.encode(picture))
-        if not packet.size and self.begins_s is not None:
+        if packet is None and self.begins_s is not None:
             self._written.mux(self._track.encode(None))
 
 
 class _EncodedSound:
     """A sound track that is encoded again."""
 
-    def __init__(self, written: OutputContainer, bits: int) -> None:
+    def __init__(self, given: AudioStream, written: OutputContainer, bits: int) -> None:
         self.begins_s: Fraction | None = None
-        self._written = written
+        self._given, self._written = given, written
         self._sound: Sound | None = None
         self._track = written.add_stream("aac", rate=SOUND_RATE, layout="mono", options={"flags": "+bitexact"})
         self._track.bit_rate = bits
 
-    def put(self, packet: Packet[AudioStream]) -> None:
+    def put(self, packet: Packet[AudioStream] | None) -> None:
+        """Decode a packet and write its sound; None ends the track."""
         if self._sound is None:
-            self._sound = Sound(SOUND_RATE, self.begins_s or Fraction(0))
-        for frame in [*packet.decode(), *([] if packet.size else [None])]:
+            self._sound = Sound(self._given, SOUND_RATE, self.begins_s or Fraction(0))
+        for frame in [*self._given.decode(packet), *([None] if packet is None else [])]:
             for piece in self._sound.put(frame):
                 self._written.mux(self._track.encode(piece))
-        if not packet.size:
+        if packet is None:
             self._written.mux(self._track.encode(None))
 
 
