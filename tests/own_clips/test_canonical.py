@@ -1,16 +1,18 @@
 """Clips as people have them: every kind is read as a player shows and plays it, or named."""
 
 import bisect
+import io
 import struct
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
 from bundle_tools.canonical import KINDS, canonical, differences
-from bundle_tools.decoding import Unusable
+from bundle_tools.decoding import Unusable, pictures
 from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, read_facts, wanted_frames
 from ingest.requests import FrameRequest
@@ -215,3 +217,36 @@ def test_encoding_all_again_shows_and_plays_the_same_at_a_constant_rate(kind: Ki
     assert (differences(made), facts.height, facts.encoded) == ([], 96, ())
     check(kind, made, facts.duration_s, tmp_path / "clip.mp4")
     assert len(set(np.diff(read_facts(tmp_path / "clip.mp4").times).round(4))) == 1
+
+
+def test_two_fields_of_different_moments_do_not_show_as_a_comb() -> None:
+    target = io.BytesIO()
+    with av.open(target, "w", format="mp4") as file:
+        track = file.add_stream("libx264", rate=25, options={"x264-params": "tff=1", "crf": "8", "threads": "1"})
+        track.width, track.height, track.pix_fmt = 160, 120, "yuv420p"
+        for number in range(12):
+            woven = np.full((120, 160, 3), GREY, np.uint8)
+            for field in (0, 1):  # a bar that moves on between the fields
+                begin = 8 + 8 * number + 4 * field
+                woven[field::2, begin : begin + 24] = WHITE
+            file.mux(track.encode(av.VideoFrame.from_ndarray(woven, format="rgb24")))
+        file.mux(track.encode(None))
+    made, facts = canonical(target.getvalue())
+    assert facts.encoded == ("interlaced",)
+    for picture in pictures(made, range(3, 9), "gray"):
+        rows = picture[20:100].astype(int)
+        assert np.abs(rows[1:] - rows[:-1]).max() < (WHITE - GREY) / 2
+
+
+def test_what_only_single_packets_tell_is_found() -> None:
+    kinds = [one.kind for one in differences(write(Kind("late", late_s=0.7)))]
+    assert kinds == ["sound times"]
+    (joined,) = (kind for kind in TABLE if kind.name.startswith("another size"))
+    target = io.BytesIO()
+    with av.open(io.BytesIO(write(joined)), "r") as given, av.open(target, "w", format="mp4") as file:
+        track = file.add_stream_from_template(given.streams.video[0])
+        for packet in given.demux(video=0):
+            if packet.size:
+                packet.stream = track
+                file.mux(packet)
+    assert "frame sizes" in [one.kind for one in differences(target.getvalue())]
