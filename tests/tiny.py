@@ -17,6 +17,7 @@ from bundle_tools.challenge.reading.video import Video, describe
 from bundle_tools.challenge.rules import clips
 from bundle_tools.codabench.rules import clock
 from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.decoding import count_frames
 from tests import warm
 
 COMPETITION = """\
@@ -164,7 +165,7 @@ def decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def decoded(content: bytes) -> tuple[int, str | None]:
         digest = hashlib.sha256(content).digest()
         if digest not in _DECODED:
-            _DECODED[digest] = video.count_frames(content)
+            _DECODED[digest] = count_frames(content)
         return _DECODED[digest]
 
     def described(content: bytes) -> Video:

@@ -18,9 +18,10 @@ from bundle_tools.cli.own_clips import add_own_clips
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.console import progress_bar, say
+from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces import FILE, FoundFace, faces_page, find_faces, write_faces
+from bundle_tools.own_clips.mend import mend
 from bundle_tools.phase_data.files import KEY_FRAMES_LIST, enter, write_key_frames
 from bundle_tools.synthetic.folders import write_committed, write_phase, write_training
 
@@ -65,6 +66,25 @@ def _folders(phase: Phase) -> tuple[Path, Path]:
     if given is None or wanted is None or given.is_file() or wanted.is_file():
         raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
     return given, wanted
+
+
+def add_canonical(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    canonical = add_command(
+        kinds, "data canonical", "Bring clips put in by hand into the canonical form, and update their hashes.",
+        "input_data/practice",
+    )  # fmt: skip
+    add_path(canonical, "folder", "FOLDER", "a folder with clips, such as the input data of a phase")
+    canonical.set_defaults(action=_canonical)
+
+
+def _canonical(arguments: argparse.Namespace) -> int:
+    with progress_bar("clips") as progress:
+        done = mend(arguments.folder, workers(), progress)
+    for path, kinds in done.items():
+        say(f"{path}: {', '.join(kinds)}")
+    say(f"{counted(len(done), 'clip')} replaced." + (" Now: bundle data baselines, then bundle pages." if done else ""))
+    return 0
 
 
 def add_faces(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -191,6 +211,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_bundle(committed)
     committed.set_defaults(action=_committed)
     add_own_clips(kinds)
+    add_canonical(kinds)
     add_faces(kinds)
     add_key_frames(kinds)
 

@@ -28,6 +28,7 @@ Make a challenge
   data phase PHASE [--clips N] [--replace]         new synthetic clips and labels of a phase, from a secret seed
   data baselines [--skill-reference RUN]           what simple methods reach; what earns a skill factor of 1
   data key-frames PHASE | faces                    pictures of clips for reports; where faces are
+  data canonical FOLDER                            clips put in by hand as models must get them
   data synth | committed                           a set of synthetic clips; the data of this repository
   pages [--check]                                  bring the figures on pages and guides up to date
   check [PATH]                                     list everything that is wrong with a bundle (folder or zip)

@@ -2,8 +2,10 @@
 
 import argparse
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta
+from itertools import chain
 from pathlib import Path
 
 from bundle_tools.cli.options import add_command, add_path, count, moment, positive, workers
@@ -210,9 +212,10 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 
 
 def _say_of_clips(written: Written) -> None:
-    if names := written.encoded:
-        listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-        say(f"{counted(len(names), 'clip')} had to be re-encoded, because MP4 cannot hold such formats: {listed}.")
+    if encoded := written.encoded:
+        why = ", ".join(f"{kind} ({count})" for kind, count in Counter(chain(*encoded.values())).most_common())
+        listed = ", ".join(list(encoded)[:NAMED]) + (", ..." if len(encoded) > NAMED else "")
+        say(f"{counted(len(encoded), 'clip')} had to be re-encoded for the canonical form: {why}. {listed}.")
     for remark in written.remarks:
         say(f"WARNING: {remark}.")
 

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bundle_tools.atomic import replaced
+from bundle_tools.canonical import Facts, canonical
 from bundle_tools.console import Progress
+from bundle_tools.decoding import Unusable
 from bundle_tools.errors import BundleError
-from bundle_tools.media import Facts, Unusable, clean
 from bundle_tools.own_clips.dataset import Clip, Part
 from bundle_tools.own_clips.files import Problems, read
 from bundle_tools.synthetic.person import opaque_id
@@ -157,7 +158,7 @@ class Workshop:
     def __init__(self, stage: Stage, height: int | None, problems: Problems, progress: Progress | None) -> None:
         """Read the clips that an interrupted run has finished.
 
-        `height`: as in `clean`. `problems`: receives the clips that cannot be made.
+        `height`: as in `canonical`. `problems`: receives the clips that cannot be made.
         """
         self.finished = dict(_read_journal(stage.journal)) if stage.journal.exists() else {}
         self.kept = 0
@@ -200,7 +201,7 @@ class Workshop:
                 self._refuse("clips that changed during the run", one, changed)
             else:
                 try:
-                    self._write(one, *clean(content, self._height))
+                    self._write(one, *canonical(content, self._height))
                 except Unusable as error:
                     self._refuse("clips that cannot be used", one, str(error))
             self._count(kept=False)
@@ -240,7 +241,8 @@ def _read_journal(path: Path) -> Iterator[tuple[str, CleanClip]]:
         except ValueError:
             # A line cut off when the run was interrupted: its clip is made again.
             continue
-        yield clip_id, CleanClip(**{**made, "facts": Facts(**made["facts"])})
+        facts = {**made["facts"], "encoded": tuple(made["facts"]["encoded"])}
+        yield clip_id, CleanClip(**{**made, "facts": Facts(**facts)})
 
 
 def batches(clips: Sequence[Named]) -> list[list[Named]]:

@@ -6,17 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import av
 import cv2
 import numpy as np
 import yaml
 from av.error import FFmpegError
-from numpy.typing import NDArray
 
+from bundle_tools.decoding import Pixels, Unusable, moments, pictures
 from bundle_tools.errors import BundleError
-from bundle_tools.media import small_jpeg, upright
 from bundle_tools.page import render
 from bundle_tools.phase_data.files import enter
+from bundle_tools.phase_data.pictures import small_jpeg
 from bundle_tools.phase_data.settings import TRIED_WITH_FACES
 from bundle_tools.tables import write_table
 
@@ -35,7 +34,6 @@ MOST_FRAMES = 8
 MODEL = "haarcascade_frontalface_default.xml"
 
 Box = tuple[float, float, float, float]
-Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -76,13 +74,13 @@ def _find(clip_id: str, path: Path) -> FoundFace:
     frames = 0
     shown: Pixels | None = None
     try:
-        for picture in _pictures(path):
+        for picture in _pictures(path.read_bytes()):
             frames += 1
             if (box := _largest(detector, picture)) is not None:
                 largest.append(box)
             if shown is None or (box is not None and len(largest) == 1):
                 shown = picture
-    except (OSError, FFmpegError, IndexError, ValueError):
+    except (OSError, FFmpegError, Unusable, IndexError, ValueError):
         return FoundFace(clip_id, None, 0, 0, b"")
     box, seen = around(largest)
     if seen < max(1, SEEN * frames):
@@ -90,19 +88,14 @@ def _find(clip_id: str, path: Path) -> FoundFace:
     return FoundFace(clip_id, box, seen if box else 0, frames, _drawn(shown, box) if shown is not None else b"")
 
 
-def _pictures(path: Path) -> Iterator[Pixels]:
+def _pictures(content: bytes) -> Iterator[Pixels]:
     """Yield frames a second or more apart, (height, width, 3) BGR, upright and small."""
-    with av.open(str(path), metadata_errors="replace") as container:
-        stream = container.streams.video[0]
-        stream.thread_type = "NONE"  # clips are searched in parallel
-        apart_s = max(EVERY_S, (container.duration or 0) / av.time_base / MOST_FRAMES)
-        due_s = 0.0
-        for frame in container.decode(stream):
-            if (frame.time or 0.0) < due_s:
-                continue
-            due_s = (frame.time or 0.0) + apart_s
-            height = max(2, round(frame.height * WIDTH / frame.width))
-            yield upright(frame.reformat(width=WIDTH, height=height, format="bgr24"), "bgr24")
+    times = moments(content)
+    apart_s, numbers = max(EVERY_S, times[-1] / MOST_FRAMES), [0]
+    for number, time_s in enumerate(times):
+        if time_s >= times[numbers[-1]] + apart_s:
+            numbers.append(number)
+    return pictures(content, numbers, "bgr24", lambda width, height: (WIDTH, max(2, round(height * WIDTH / width))))
 
 
 def _largest(detector: cv2.CascadeClassifier, picture: Pixels) -> Box | None:

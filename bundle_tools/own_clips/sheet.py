@@ -12,9 +12,9 @@ from av.error import FFmpegError
 
 from bundle_tools.atomic import write_text
 from bundle_tools.console import Progress
-from bundle_tools.media import middle_frame, small_jpeg
 from bundle_tools.own_clips.dataset import Dataset
 from bundle_tools.page import render
+from bundle_tools.phase_data.pictures import middle_frame, small_jpeg
 
 FILE = "private/clips.html"
 WIDTH = 160

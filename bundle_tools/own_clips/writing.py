@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bundle_tools.canonical import FORM_VERSION
 from bundle_tools.challenge.rules.lengths import short_clips
 from bundle_tools.console import Progress, counted
 from bundle_tools.own_clips.clips import CleanClip, Named, Stage, Workshop, folder_of, named
@@ -50,8 +51,8 @@ class Written:
     """Number of clips that an interrupted run had finished."""
     constants: Mapping[str, float]
     """Mean of every target over the training clips."""
-    encoded: Sequence[str]
-    """True names of clips that had to be re-encoded, since MP4 cannot hold them as they are."""
+    encoded: Mapping[str, Sequence[str]]
+    """What was not canonical in clips that had to be re-encoded, by their true names: `canonical.KINDS`."""
     remarks: Sequence[str]
     """What is to be said of short and silent clips, a line each."""
 
@@ -101,8 +102,9 @@ def write(
         beside(stage.folder, constants)
     _write_sums(stage.folder, {one.file: made[one.clip_id].sha256 for one in clips})
     stage.finish()
-    encoded = [one.clip.name for one in clips if made[one.clip_id].facts.encoded]
-    return Written(kept, constants, encoded, list(_remarks(clips, made)))
+    encoded = {one.clip.name: made[one.clip_id].facts.encoded for one in clips}
+    again = {name: kinds for name, kinds in encoded.items() if kinds}
+    return Written(kept, constants, again, list(_remarks(clips, made)))
 
 
 def _remarks(clips: Sequence[Named], made: Mapping[str, CleanClip]) -> Iterator[str]:
@@ -116,7 +118,11 @@ def _make_clips(
     clips: Sequence[Named], stage: Stage, height: int | None, workers: int, progress: Progress | None
 ) -> tuple[dict[str, CleanClip], int]:
     """Make all clips; return them by opaque name, and the number that an interrupted run had finished."""
-    plan = [str(height), *sorted(f"{one.file},{one.clip.place},{one.clip.place.size}" for one in clips)]
+    plan = [
+        f"canonical {FORM_VERSION}",
+        str(height),
+        *sorted(f"{one.file},{one.clip.place},{one.clip.place.size}" for one in clips),
+    ]
     stage.begin(hashlib.sha256("\n".join(plan).encode("utf-8", "backslashreplace")).hexdigest())
     problems = Problems()
     workshop = Workshop(stage, height, problems, progress)

@@ -14,8 +14,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from bundle_tools.atomic import write_text
 from bundle_tools.console import Progress
+from bundle_tools.decoding import Unusable
 from bundle_tools.errors import BundleError
-from bundle_tools.media import middle_frame, small_jpeg
+from bundle_tools.phase_data.pictures import middle_frame, small_jpeg
 from bundle_tools.tables import write_table
 
 
@@ -125,7 +126,7 @@ def write_key_frames(clips: Iterable[tuple[str, Path]], folder: Path, progress: 
         try:
             frame, time_s = middle_frame(path.read_bytes())
             pictures[clip_id] = small_jpeg(frame), time_s
-        except (OSError, FFmpegError, IndexError, ValueError) as error:
+        except (OSError, FFmpegError, Unusable, IndexError, ValueError) as error:
             broken.append(f"{path.name}: {type(error).__name__}")
         if progress is not None:
             progress(done, len(videos))

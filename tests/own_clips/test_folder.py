@@ -285,7 +285,7 @@ def test_the_data_alone_and_which_clips_were_encoded_again(tmp_path: Path, capsy
     (sources.clips / "Cem-0.mp4").write_bytes(make_clip(seconds=0.2))
     assert make(sources, tmp_path / "out", "--data-only") == 0
     told = capsys.readouterr().out
-    assert "1 clip had to be re-encoded, because MP4 cannot hold such formats: Bob-1.mp4." in told
+    assert "1 clip had to be re-encoded for the canonical form: picture codec (1), sound codec (1). Bob-1.mp4." in told
     assert "WARNING: 1 clip is shorter than a quarter of the usual 1.0 s, such as Cem-0.mp4 (0.2 s)." in told
     assert "WARNING: 10 clips are shorter than 1.5 s, such as Cem-0.mp4" in told
     assert "WARNING: 1 clip of 10 without sound, such as Bob-0.mp4." in told

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bundle_tools.atomic import write_text
+from bundle_tools.canonical import for_browser
 from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Rules, write_key
 from bundle_tools.challenge.jury.design import (
@@ -24,7 +25,6 @@ from bundle_tools.challenge.jury.design import (
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.media import for_browser
 from bundle_tools.page import as_script, render
 from score.report.drawings import data_uri
 from score.visible import visible

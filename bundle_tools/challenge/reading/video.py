@@ -1,7 +1,6 @@
 """The header of a video file, and whether the file can be fully decoded."""
 
 import contextlib
-import io
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +10,7 @@ from av.error import FFmpegError
 from numpy.typing import NDArray
 
 from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.decoding import Unusable, moments, open_clip, picture_track, pictures
 
 # Tags that muxers and cameras write; any other tag in a container is about the clip.
 TECHNICAL_TAGS = frozenset(
@@ -91,8 +91,8 @@ def describe(content: bytes) -> Video:
     Raises UnreadableVideo when the file is not a video, or is truncated.
     """
     try:
-        with av.open(io.BytesIO(content), "r", metadata_errors="replace") as container:
-            stream = container.streams.video[0]
+        with open_clip(content) as container:
+            stream = picture_track(container)
             sizes = {"video": 0, "audio": 0}
             packets = 0
             for packet in container.demux():
@@ -118,37 +118,15 @@ def describe(content: bytes) -> Video:
                 created=str(container.metadata.get("creation_time", "")),
                 tags=tuple(sorted(name for name in tags if not _technical(name))),
             )
-    except (FFmpegError, IndexError, ValueError) as error:
+    except (FFmpegError, IndexError, ValueError, Unusable) as error:
         raise UnreadableVideo(f"{type(error).__name__}: {error}") from error
-
-
-def count_frames(content: bytes) -> tuple[int, str | None]:
-    """Decode every frame, and the sound.
-
-    Returns why the decoder stopped, and at which frame, counted from 0; None if it reached the end.
-    """
-    frames = 0
-    try:
-        with av.open(io.BytesIO(content), "r", metadata_errors="replace") as container:
-            stream = container.streams.video[0]
-            # Several clips are decoded at once, which is faster than several threads for one.
-            stream.thread_type = "NONE"
-            # The pictures are not shown. Damage is found without this filter, in two thirds of the time.
-            stream.codec_context.options = {"skip_loop_filter": "all"}
-            for frame in container.decode(stream, *container.streams.audio[:1]):
-                frames += isinstance(frame, av.VideoFrame)
-    except (FFmpegError, IndexError, ValueError) as error:
-        return frames, f"frame {frames}: {type(error).__name__}: {error}"
-    return frames, None
 
 
 def some_frames(content: bytes) -> list[NDArray[np.uint8]]:
     """Return the brightness of every twelfth frame, each (height, width); for a damaged file, only the decoded ones."""
-    frames = []
-    with contextlib.suppress(FFmpegError, IndexError, ValueError), av.open(io.BytesIO(content), "r") as container:
-        for number, frame in enumerate(container.decode(video=0)):
-            if number % APART == APART // 2:
-                frames.append(np.asarray(frame.to_ndarray(format="gray"), np.uint8))
+    frames: list[NDArray[np.uint8]] = []
+    with contextlib.suppress(FFmpegError, IndexError, ValueError, Unusable):
+        frames.extend(pictures(content, range(APART // 2, len(moments(content)), APART), "gray"))
     return frames
 
 

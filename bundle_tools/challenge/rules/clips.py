@@ -7,7 +7,7 @@ program would refuse is up to `check_settings`.
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,10 +15,12 @@ from typing import Any
 
 import cv2
 import numpy as np
+from av.error import FFmpegError
 from numpy.typing import NDArray
 
+from bundle_tools.canonical import Difference, differences
 from bundle_tools.challenge.reading.tables import SETTINGS, PhaseData, read_by_clip, read_clips, read_list, side_of
-from bundle_tools.challenge.reading.video import UnreadableVideo, Video, count_frames, describe_file, some_frames
+from bundle_tools.challenge.reading.video import UnreadableVideo, Video, describe_file, some_frames
 from bundle_tools.challenge.rules import finding
 from bundle_tools.challenge.rules.phases import check_probes, check_ranking, check_results, check_yardstick
 from bundle_tools.challenge.rules.reference import check_reference
@@ -28,6 +30,7 @@ from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.console import Progress
+from bundle_tools.decoding import Unusable, count_frames
 
 Outlines = dict[str, NDArray[np.float32]]
 """Corners of the parts of an exchange by name, pixels."""
@@ -112,6 +115,8 @@ class Look:
     frames: int
     """Frames decoded before the first failure; the number of packets if nothing was decoded."""
     fault: str | None
+    form: Sequence[Difference] = ()
+    """What it lacks of the canonical form."""
 
 
 def check_files(
@@ -122,7 +127,7 @@ def check_files(
     progress: Progress | None,
     whole: Callable[[str], bool] = lambda _: True,
 ) -> Iterator[Finding]:
-    """Find files that cannot be decoded, several at once; missing files are skipped.
+    """Find files that cannot be decoded or are not canonical, several at once; missing files are skipped.
 
     `files`: their names by the ids of clips, or of copies. `whole`: whether to decode all frames of a file, by its
     name; otherwise only packets are counted.
@@ -135,6 +140,14 @@ def check_files(
                 progress(number, len(files))
             if file in looks:
                 yield from _check_video(side.at(name), clip, looks[file].result(), videos)
+    found: dict[str, dict[str, str]] = {}
+    for file, look in looks.items():
+        for difference in look.result().form:
+            found.setdefault(difference.kind, {})[file] = difference.found
+    for kind, by_file in found.items():
+        example, what = next(iter(by_file.items()))
+        files_of_kind = f"{len(by_file)} of {len(looks)} files, such as {example}"
+        yield finding("clip-form", side.at(name), f"{kind}: {files_of_kind} ({what}).", folder=side.folder)
 
 
 def _look(data: Dataset, file: str, whole: bool) -> Look:
@@ -143,7 +156,12 @@ def _look(data: Dataset, file: str, whole: bool) -> Look:
         video = describe_file(data, file)
     except UnreadableVideo as error:
         return Look(None, 0, str(error))
-    return Look(video, *(count_frames(data.read(file)) if whole else (video.packets, None)))
+    content = data.read(file)
+    frames, fault = count_frames(content) if whole else (video.packets, None)
+    try:
+        return Look(video, frames, fault, () if fault else differences(content))
+    except (FFmpegError, Unusable, ValueError) as error:
+        return Look(video, frames, str(error))
 
 
 def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) -> Iterator[Finding]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import av
 import pytest
 
+from bundle_tools.canonical import LARGEST_SHOWN, for_browser
 from bundle_tools.challenge.jury.criteria import Key, read_key
 from bundle_tools.challenge.jury.panel import read_answers
 from bundle_tools.cli.main import main
-from bundle_tools.media import LARGEST_SIDE, for_browser
 from tests import there
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
 from tests.challenge.jury.juries import RULES
@@ -129,14 +129,14 @@ def test_missing_explanations_are_named(jury: Path, key: Key) -> None:
 def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = write_clip(tmp_path / "plain.mp4", 12, Format(width=64, height=48))
     assert for_browser(plain) == plain.read_bytes()
-    monkeypatch.setattr("bundle_tools.media.UNCHANGED_BITS", 1_000)
+    monkeypatch.setattr("bundle_tools.canonical.UNCHANGED_BITS", 1_000)
     assert for_browser(plain) != plain.read_bytes()  # too large for a sheet with many
     odd = write_clip(tmp_path / "odd.mkv", 12, Format(width=900, height=506, codec="mpeg4"))
     (tmp_path / "made.mp4").write_bytes(for_browser(odd))
     with av.open(str(tmp_path / "made.mp4")) as made:
         video = made.streams.video[0]
         assert (video.codec_context.name, video.codec_context.pix_fmt) == ("h264", "yuv420p")
-        assert (video.width, video.height) == (LARGEST_SIDE, 360)
+        assert (video.width, video.height) == (LARGEST_SHOWN, 360)
         assert [stream.codec_context.name for stream in made.streams.audio] == ["aac"]
         assert sum(1 for _ in made.decode(video=0)) == 12
     with av.open(str(tmp_path / "made.mp4")) as made, av.open(str(odd)) as given:

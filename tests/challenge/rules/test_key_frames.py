@@ -16,8 +16,8 @@ from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
-from bundle_tools.media import LARGEST_PICTURE, middle_frame, small_jpeg
 from bundle_tools.phase_data.files import KEY_FRAME_COLUMNS, write_key_frames
+from bundle_tools.phase_data.pictures import LARGEST, middle_frame, small_jpeg
 from score.report.drawings import jpeg_size
 from tests import ROOT
 from tests.ingestion.clips import Format, write_clip
@@ -82,7 +82,7 @@ def test_pictures_are_small() -> None:
     smooth = cv2.GaussianBlur(noise, (0, 0), 20)
     data = small_jpeg(np.asarray(smooth, np.uint8))
     assert jpeg_size(data) == (355, 200)
-    assert len(data) <= LARGEST_PICTURE
+    assert len(data) <= LARGEST
     assert len(small_jpeg(noise)) < 64_000
 
 

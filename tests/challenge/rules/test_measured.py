@@ -297,6 +297,7 @@ def test_which_difference_counts(clips: int, points: float) -> None:
 
 BROKEN: list[tuple[str, Mutation]] = [
     ("clip-unreadable", lambda phase: first_copy(phase).write_bytes(b"no video")),
+    ("clip-form", replace_copy(10, replace(FORM, codec="mpeg4"))),
     ("copies-extra", lambda phase: shutil.copy(first_copy(phase), phase / "input/copies/more.mp4")),
     ("clip-tags", replace_copy(10, replace(FORM, comment="without the smile"))),
     ("copy-differs", replace_copy(11, FORM)),

@@ -243,7 +243,8 @@ def test_a_file_is_described_once_until_it_changes(tmp_path: Path, monkeypatch: 
 
 
 def data_findings(draft: Draft) -> list[Finding]:
-    return [finding for finding in check_data(draft) if finding.code.startswith("clip")]
+    found = [finding for finding in check_data(draft) if finding.code.startswith("clip")]
+    return [finding for finding in found if finding.code != "clip-form"]  # MPEG-4: small at once
 
 
 @pytest.mark.parametrize(

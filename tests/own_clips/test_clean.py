@@ -2,19 +2,19 @@
 
 import io
 import struct
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import av
 import pytest
 
+from bundle_tools.canonical import canonical
 from bundle_tools.challenge.reading.video import describe
-from bundle_tools.media import Unusable, clean
+from bundle_tools.decoding import Unusable
 from tests.ingestion.clips import Format, write_clip
 
-from .clips import METADATA, frames, make_clip, rotated, sound
-
-TIMES_MS = (0, 40, 80, 400, 440, 1000, 1033, 1066, 1900, 2000)
+from .clips import METADATA, frames, make_clip, sound
 
 
 def cut_in_front(content: bytes) -> bytes:
@@ -26,10 +26,10 @@ def cut_in_front(content: bytes) -> bytes:
     return bytes(data)
 
 
-def shown(content: bytes) -> list[tuple[float, int]]:
-    """Return time and rotation of every picture."""
+def shown(content: bytes) -> list[float]:
+    """Return the time of every picture."""
     with av.open(io.BytesIO(content), "r") as container:
-        return [(frame.time or 0.0, frame.rotation) for frame in container.decode(video=0)]
+        return [frame.time or 0.0 for frame in container.decode(video=0)]
 
 
 def heard_s(content: bytes) -> float:
@@ -45,7 +45,7 @@ def test_everything_but_picture_and_sound_is_left_out() -> None:
     entry = named.index(b"avc1", named.index(b"stsd")) - 4
     named[entry + 50 : entry + 82] = METADATA.encode().ljust(32)
     assert named.count(METADATA.encode()) >= 4
-    data, facts = clean(bytes(named), None)
+    data, facts = canonical(bytes(named))
     assert (facts.width, facts.height, facts.sound) == (160, 90, True)
     assert facts.duration_s == pytest.approx(2, abs=0.02)
     for mark in (METADATA.encode(), b"Lavf", b"libx264"):
@@ -56,7 +56,7 @@ def test_everything_but_picture_and_sound_is_left_out() -> None:
     found = describe(data)
     assert (found.created, found.tags) == ("", ())
     assert (frames(data), sound(data), shown(data)) == (frames(original), sound(original), shown(original))
-    assert clean(data, None)[0] == data
+    assert canonical(data)[0] == data
 
 
 @pytest.mark.parametrize(
@@ -64,25 +64,23 @@ def test_everything_but_picture_and_sound_is_left_out() -> None:
     [
         (".mov", Format(audio="pcm_s16le"), bytes),
         (".ts", Format(late_sound_s=0.5), bytes),
-        (".avi", Format(codec="mpeg4", audio="mp3"), bytes),
-        (".mp4", Format(codec="libx265"), bytes),
-        (".mp4", Format(codec="libsvtav1"), bytes),
-        (".mp4", Format(), rotated),
+        (".mkv", Format(), bytes),
         (".mp4", Format(), cut_in_front),
         (".mp4", Format(audio=None), bytes),
     ],
 )
-def test_pictures_times_and_sound_stay_as_they_were(suffix: str, form: Format, change: type, tmp_path: Path) -> None:
-    with ThreadPoolExecutor(1) as apart:  # SVT-AV1 makes the thread that calls it a real-time one, where root does
-        written = apart.submit(write_clip, tmp_path / f"clip{suffix}", 30, form).result()
-    original = change(written.read_bytes())
-    data, facts = clean(original, None)
+def test_canonical_tracks_stay_bit_by_bit(
+    suffix: str, form: Format, change: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    original = change(write_clip(tmp_path / f"clip{suffix}", 30, form).read_bytes())
+    data, facts = canonical(original)
     assert frames(data) == frames(original)
-    assert shown(data) == shown(original)
-    if facts.sound:
-        assert sound(data) == sound(original)
+    begins_s = shown(original)[0]
+    assert shown(data) == pytest.approx([time_s - begins_s for time_s in shown(original)], abs=0.001)
+    if facts.sound and not facts.encoded:  # Matroska hides the silence that an encoder puts first
+        assert sound(data).endswith(sound(original))
+    assert facts.encoded == {".mov": ("sound codec",), ".ts": ("sound codec",)}.get(suffix, ())
     assert change is not cut_in_front or len(shown(data)) == 23
-    assert change is not rotated or shown(data)[0][1] == -90
 
 
 def test_words_hidden_between_the_samples_and_other_tracks_are_left_behind() -> None:
@@ -101,7 +99,7 @@ def test_words_hidden_between_the_samples_and_other_tracks_are_left_behind() -> 
     with av.open(io.BytesIO(two.getvalue()), "r") as container:
         assert len(container.streams.audio) == 2
     for content in (hidden, two.getvalue()):
-        data, _ = clean(content, None)
+        data, _ = canonical(content, None)
         assert b"hidden words" not in data
         assert METADATA.encode() not in data
         assert frames(data) == frames(content)
@@ -117,7 +115,7 @@ def test_any_change_of_a_header_is_refused_or_harmless() -> None:
         data = bytearray(original)
         data[at] ^= 0xFF
         try:
-            made, _ = clean(bytes(data), None)
+            made, _ = canonical(bytes(data))
         except Unusable:
             continue
         accepted += 1
@@ -129,7 +127,7 @@ def test_any_change_of_a_header_is_refused_or_harmless() -> None:
 @pytest.mark.parametrize("content", [b"", b"plain text", make_clip(1)[:2000], make_clip(1)[:-2500]])
 def test_what_is_no_video_or_breaks_off_is_named(content: bytes, height: int | None) -> None:
     with pytest.raises(Unusable):
-        clean(content, height)
+        canonical(content, height)
 
 
 def test_a_clip_that_breaks_off_behind_its_table_of_contents_is_named(tmp_path: Path) -> None:
@@ -144,9 +142,9 @@ def test_a_clip_that_breaks_off_behind_its_table_of_contents_is_named(tmp_path: 
                 packet.stream = targets[packet.stream.index]
                 written.mux(packet)
     whole = path.read_bytes()
-    assert frames(clean(whole, None)[0]) == frames(make_clip(1))
+    assert frames(canonical(whole, None)[0]) == frames(make_clip(1))
     with pytest.raises(Unusable, match="cut off"):
-        clean(whole[:-5000], None)
+        canonical(whole[:-5000], None)
 
 
 def test_a_file_without_pictures_is_named() -> None:
@@ -155,7 +153,7 @@ def test_a_file_without_pictures_is_named() -> None:
         track = written.add_stream("aac", rate=48_000, layout="mono")
         written.mux(track.encode(None))
     with pytest.raises(Unusable):
-        clean(target.getvalue(), None)
+        canonical(target.getvalue(), None)
 
 
 @pytest.mark.parametrize(
@@ -164,21 +162,24 @@ def test_a_file_without_pictures_is_named() -> None:
         (".webm", Format(codec="libvpx", audio="libopus")),
         (".flv", Format(codec="flv", audio="mp3")),
         (".mkv", Format(codec="libvpx", audio=None)),
+        (".mp4", Format(codec="libsvtav1", audio=None)),
     ],
 )
-def test_what_mp4_cannot_hold_is_encoded_again_by_itself(suffix: str, form: Format, tmp_path: Path) -> None:
-    original = write_clip(tmp_path / f"clip{suffix}", 20, form).read_bytes()
-    data, facts = clean(original, None)
-    assert (facts.encoded, facts.width, facts.height) == (True, form.width, form.height)
+def test_what_is_not_canonical_is_encoded_again_by_itself(suffix: str, form: Format, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as apart:  # SVT-AV1 makes the thread that calls it a real-time one, where root does
+        original = apart.submit(write_clip, tmp_path / f"clip{suffix}", 20, form).result().read_bytes()
+    data, facts = canonical(original)
+    assert facts.encoded == ("picture codec", *(("sound codec",) if form.audio else ()))
+    assert (facts.width, facts.height) == (form.width, form.height)
     assert (len(frames(data)), facts.sound) == (20, form.audio is not None)
-    assert [time for time, _ in shown(data)] == pytest.approx([time for time, _ in shown(original)], abs=0.002)
-    again, facts = clean(data, None)
-    assert (frames(again), facts.encoded) == (frames(data), False)
+    assert shown(data) == pytest.approx(shown(original), abs=0.002)
+    again, facts = canonical(data)
+    assert (frames(again), facts.encoded) == (frames(data), ())
 
 
 def test_encoding_again_keeps_sound_whose_container_counts_whole_packets(tmp_path: Path) -> None:
     original = write_clip(tmp_path / "clip.avi", 30, Format(codec="mpeg4", audio="mp3")).read_bytes()
-    data, facts = clean(original, 64)
+    data, facts = canonical(original, 64)
     assert facts.sound
     assert heard_s(data) == pytest.approx(heard_s(original), abs=0.05)
 
@@ -186,11 +187,11 @@ def test_encoding_again_keeps_sound_whose_container_counts_whole_packets(tmp_pat
 def test_what_is_no_short_clip_is_named_before_it_is_read(tmp_path: Path) -> None:
     path = write_clip(tmp_path / "clip.mp4", 2, Format(audio=None), times_ms=(0, 36_000_000))
     with pytest.raises(Unusable, match=r"it lasts 600 minutes: cut it into clips of at most 10"):
-        clean(path.read_bytes(), None)
+        canonical(path.read_bytes(), None)
 
 
 def test_encoding_again_sets_the_height_and_leaves_nothing_else() -> None:
-    data, facts = clean(make_clip(1), 60)
+    data, facts = canonical(make_clip(1), 60)
     assert (facts.width, facts.height) == (106, 60)
     assert facts.duration_s == pytest.approx(2, abs=0.2)
     assert len(frames(data)) == 20
@@ -198,19 +199,7 @@ def test_encoding_again_sets_the_height_and_leaves_nothing_else() -> None:
     assert b"Lavf" not in data
 
 
-@pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".ts"])
-def test_encoding_again_keeps_the_time_of_every_picture(suffix: str, tmp_path: Path) -> None:
-    clip = write_clip(tmp_path / f"clip{suffix}", len(TIMES_MS), times_ms=TIMES_MS)
-    data, _ = clean(clip.read_bytes(), 64)
-    found = [time for time, _ in shown(data)]
-    with av.open(io.BytesIO(data), "r") as container:
-        first_sound = next(container.decode(audio=0)).time
-    assert first_sound is not None
-    assert [time - first_sound for time in found] == pytest.approx([time / 1000 for time in TIMES_MS], abs=0.05)
-    assert found[0] == pytest.approx(0, abs=0.05)
-
-
 def test_pictures_without_a_time_follow_each_other_at_the_rate() -> None:
-    data, _ = clean(make_clip(1, seconds=1, container="h264", sound=False), 60)
+    data, _ = canonical(make_clip(1, seconds=1, container="h264", sound=False), 60)
     # A bare stream of H.264 tells no rate; FFmpeg takes it for 25 a second.
-    assert [time for time, _ in shown(data)] == pytest.approx([number / 25 for number in range(10)])
+    assert shown(data) == pytest.approx([number / 25 for number in range(10)])
