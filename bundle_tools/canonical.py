@@ -144,7 +144,8 @@ def _of_picture(clip: Clip) -> Iterator[Difference]:
         yield Difference("interlaced", "two fields a frame")
     if any(turns_of(frame) for frame in keys):
         yield Difference("turned or mirrored", "by a display matrix")
-    if len(sizes := {(frame.width, frame.height) for frame in keys}) > 1:
+    # A file that cuts off some columns on the left has two sizes, and readers differ in which they use.
+    if len(sizes := {(codec.width, codec.height), *((frame.width, frame.height) for frame in keys)}) > 1:
         yield Difference("frame sizes", ", ".join(f"{width} x {height}" for width, height in sorted(sizes)))
     times = clip.times()
     hidden = [packet.pts for packet in clip.pictures if packet.is_discard and packet.pts is not None]

@@ -111,7 +111,7 @@ class Clip:
         if not times:
             return len(self.pictures) * mean_s
         last = max(self.pictures, key=lambda packet: packet.pts or 0).duration
-        return float((times[-1] - times[0] + (last or 0)) * self.unit) or mean_s
+        return float((times[-1] - times[0]) * self.unit) + (float((last or 0) * self.unit) or mean_s)
 
     def times(self) -> list[int]:
         """Return the time stamps of all pictures that are shown, ascending."""

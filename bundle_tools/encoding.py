@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import av
 import numpy as np
 from av.bitstream import BitStreamFilterContext
+from av.codec.context import Flags
 
 from bundle_tools.decoding import LARGEST_SD, UNTAGGED, Clip, Pictures, Sound, Unusable
 
@@ -109,6 +110,8 @@ class _EncodedPicture:
         self.begins_s: Fraction | None = None
         self.size = (0, 0)
         self._given, self._written, self._unit = clip.picture, written, clip.unit
+        # Without this, FFmpeg leaves a few columns that the file cuts off on the left.
+        clip.picture.codec_context.flags |= Flags.unaligned
         rate = _rate(clip)
         self._pictures = Pictures(clip.picture, size=size, rate=rate if constant else None)
         self._track = written.add_stream("libx264", rate=rate, options=options)
@@ -154,7 +157,9 @@ class _EncodedSound:
 
 def _rate(clip: Clip) -> Fraction:
     """Return the usual number of pictures per second: their mean, unless most are closer together."""
-    mean = clip.picture.average_rate or Fraction(25)
-    steps = np.diff(clip.times())
+    mean, times = clip.picture.average_rate or Fraction(25), clip.times()
+    if len(times) > 1 and times[-1] > times[0]:  # headers can say anything
+        mean = (Fraction(len(times) - 1, times[-1] - times[0]) / clip.unit).limit_denominator(1001)
+    steps = np.diff(times)
     usual = 1 / (Fraction(int(np.median(steps))) * clip.unit) if len(steps) and np.median(steps) else mean
     return min(mean if usual < mean * Fraction(21, 20) else Fraction(round(usual)), Fraction(FASTEST))

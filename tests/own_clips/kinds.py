@@ -70,6 +70,8 @@ class Kind:
     squeezed: Fraction = Fraction(1)
     """Width of a pixel for its height."""
     shown: tuple[int, int, int, int] = UPRIGHT
+    padded: int = 0
+    """Columns on the left that the encoder's options cut off, pixels."""
     matrix: int = BT601
     full: bool = False
     tagged: bool = False
@@ -162,6 +164,8 @@ def stored(frame: Pixels, kind: Kind) -> Pixels:
     if kind.squeezed != 1:
         frame = frame[:, (np.arange(round(width / kind.squeezed)) * float(kind.squeezed)).astype(int)]
         height, width = frame.shape[:2]
+    frame = np.pad(frame, ((0, 0), (kind.padded, 0), (0, 0)))
+    height, width = frame.shape[:2]
     a, b, c, d = kind.shown
     down, across = np.mgrid[: height if a else width, : width if a else height]
     x, y = a * across + c * down, b * across + d * down
