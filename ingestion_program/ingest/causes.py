@@ -53,6 +53,7 @@ CAUSES = {
     "restarts": Cause("restarts_used_up", "charged", "a {name} that died or hung too often", "{survivor}", "look at the first failure in the log"),
     "time": Cause("time_budget", "charged", "the time budget used up", "all clips inside the budget", "{faster}"),
     "clip": Cause("clip_unreadable", "excused", "{found}", "a clip that decodes", "replace the file; `bundle check` finds such clips before the upload"),
+    "form": Cause("clip_form", "excused", "{found}", "a canonical clip", "run `bundle data canonical`, then build again: models may see or hear something else than people"),
     "changed clip": Cause("clip_lost", "end of the run", "{found}", "an unchanged file", "run it again; if it happens again, check what the model does to files"),
     "disk": Cause("disk_full", "end of the run", "no room on the disk", "room for what a run writes", "make room on the worker, and run the submission again"),
     "output": Cause("output_closed", "end of the run", "{found}", "a folder that can be emptied and written, with room on its disk", "repair the worker, and run the submission again"),

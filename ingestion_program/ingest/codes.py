@@ -128,6 +128,7 @@ _ORGANISER = (
     Code("clip_missing", "O", ("data",), "no such file", "the clip's file", "add the file"),
     Code("clip_changed", "O", ("data",), "content that differs from the list", "the file with that hash", "restore the file, or correct the list"),
     Code("clip_unreadable", "O", ("data",), "a clip that cannot be decoded", "a clip that decodes", "replace the file; `bundle check` finds such clips"),
+    Code("clip_form", "O", ("data",), "a clip that is not canonical", "a canonical clip, as docs/data_format.md describes", "run `bundle data canonical`"),
     Code("clip_lost", "O", ("data",), "a clip that became unreadable during the run", "an unchanged clip", "run it again; if it happens again, check what the model does to files"),
     Code("clip_unknown", "O", ("data",), "a row for a clip that is not in the list", "a clip of the list", "correct the clip_id"),
     Code("copy_cue", "O", ("data",), "a copy of an unknown cue, or a second one of the same cue", "a cue of the settings, once per clip", "correct the row"),

@@ -11,6 +11,7 @@ import pytest
 from ingest.data import check_unchanged
 from ingest.errors import IngestionError, Problem
 from ingest.log import Log
+from ingest.media import video
 from ingest.media.alteration import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.model import ask_explanation, ask_prediction
@@ -38,6 +39,15 @@ def test_whatever_is_raised_costs_one_clip_and_no_restart(ingest_together: Calla
         assert (clips[name].status, clips[name].codes) == ("failed", ["model_raised"]), name
         assert said in clips[name].words, name
     assert outcome.json("run.json")["restarts"] == 0
+
+
+def test_a_clip_that_is_not_canonical_counts_and_is_named(
+    numbered_clip: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(video, "_lacks", lambda *_: ["pixels that are not square"])
+    outcome = ingest(model_source(), input_data=write_phase(tmp_path / "input", [numbered_clip] * 2, SETTINGS))
+    assert outcome.json("run.json")["clips"]["ok"] == 2
+    assert [outcome.clip_codes(position) for position in range(2)] == [["clip_form"]] * 2
 
 
 def test_a_constructor_that_hangs_after_a_crash_ends_the_run(

@@ -173,11 +173,28 @@ def test_every_kind_is_read_as_a_player_shows_and_plays_it(kind: Kind, tmp_path:
     check(kind, made, facts.duration_s, tmp_path / "clip.mp4")
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("wide pixels", "pixels that are not square"),
+        ("interlaced", "two fields a frame"),
+        ("hlg", "high dynamic range"),
+        ("muted for a while", "gaps in the sound"),
+        ("turned right", "a picture turned or mirrored by its file"),
+    ],
+)
+def test_ingestion_says_what_a_clip_that_was_put_in_by_hand_lacks(name: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "clip.mp4"
+    path.write_bytes(write(next(kind for kind in TABLE if kind.name == name)))
+    assert read_facts(path).lacks == words
+
+
 def check(kind: Kind, made: bytes, duration_s: float, path: Path) -> None:
     path.write_bytes(made)
     times, numbers = zip(*kind.shown_numbers(), strict=True)
     moments = np.arange(1 / 6, times[-1], 1 / 3).tolist()
     read_s, frames = read(path, moments)
+    assert read_facts(path).lacks == ""
     assert read_s == pytest.approx(duration_s, abs=0.015)
     expected = [numbers[bisect.bisect(times, moment) - 1] for moment in moments]
     assert [shown_number(frame) for frame in frames] == expected

@@ -6,6 +6,7 @@ in clips with few key frames a seek costs more than decoding on.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +19,15 @@ import numpy.typing as npt
 from ingest.requests import MAXIMUM_FRAMES, FrameRequest
 
 if TYPE_CHECKING:
+    from av.container import InputContainer
+
     from ingest.media.painter import Painter
 
 Frame = npt.NDArray[np.uint8]
+PROGRESSIVE, HIGH_RANGE = {0, 1}, {16, 18}
+"""Orders of fields (FFmpeg) and transfer curves (ITU-T H.273)."""
+LARGEST_GAP_S = 0.1
+"""A longer gap between packets of sound is heard too early by readers that count samples."""
 
 
 class UnreadableClip(Exception):
@@ -41,6 +48,9 @@ class ClipFacts:
     """Pixels, after rotation."""
     times: npt.NDArray[np.float64]
     """Seconds at which each frame begins, ascending, the first is 0."""
+    lacks: str = ""
+    """What its headers and packets have in place of the canonical form, in words: models may see or hear something else
+    than people in a player."""
 
 
 def read_facts(path: Path) -> ClipFacts:
@@ -53,13 +63,18 @@ def read_facts(path: Path) -> ClipFacts:
     """
     try:
         with av.open(str(path)) as container:
-            stream = container.streams.video[0]
+            stream, sounds = container.streams.video[0], container.streams.audio[:1]
             base = stream.time_base
-            packets = [
-                (packet.pts, packet.duration or 0)
-                for packet in container.demux(stream)
-                if packet.pts is not None and not packet.is_discard and packet.size
-            ]
+            packets: list[tuple[int, int]] = []
+            heard: list[int] = []
+            for packet in container.demux(stream, *sounds):
+                if packet.pts is None or not packet.size:
+                    continue
+                if packet.stream_index != stream.index:
+                    heard.append(packet.pts)
+                elif not packet.is_discard:
+                    packets.append((packet.pts, packet.duration or 0))
+            lacks = _lacks(container, heard)
     except (av.error.FFmpegError, IndexError, OSError, ValueError) as error:
         raise UnreadableClip(f"{type(error).__name__} while reading its packets") from error
     if not packets or base is None:
@@ -71,12 +86,34 @@ def read_facts(path: Path) -> ClipFacts:
     duration = float(times[-1]) + last_s
     capture = open_capture(path, threads=1)
     width, height = (int(capture.get(key)) for key in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+    if capture.get(cv2.CAP_PROP_ORIENTATION_META):
+        lacks.insert(0, "a picture turned or mirrored by its file")
     # Decided here, before any model is asked, so that such a clip is left out for every submission alike.
     decodes = capture.grab()
     capture.release()
     if not decodes or width <= 0 or height <= 0:
         raise UnreadableClip("not a single frame can be decoded")
-    return ClipFacts(duration, len(times) / duration, width, height, times)
+    return ClipFacts(duration, len(times) / duration, width, height, times, ", ".join(lacks))
+
+
+def _lacks(container: "InputContainer", heard: Sequence[int]) -> list[str]:
+    """Return what a clip has in place of the canonical form (docs/data_format.md).
+
+    `heard`: time stamp of each packet of sound, in the units of its stream.
+    """
+    stream = container.streams.video[0]
+    codec = stream.codec_context
+    # MP4 has no gaps: it makes the packet before longer.
+    steps_s = np.diff(heard) * float(container.streams.audio[0].time_base or 0) if heard else np.empty(0)
+    gap_s = float(np.max(steps_s) - np.median(steps_s)) if len(steps_s) else 0.0
+    odd = {
+        "several picture tracks": len(container.streams.video) > 1,
+        "pixels that are not square": stream.sample_aspect_ratio not in {None, 0, 1},
+        "two fields a frame": codec.field_order not in PROGRESSIVE,
+        "high dynamic range": codec.color_trc in HIGH_RANGE,
+        "gaps in the sound": gap_s > LARGEST_GAP_S,
+    }
+    return [words for words, true in odd.items() if true]
 
 
 def open_capture(path: Path, *, threads: int) -> cv2.VideoCapture:
