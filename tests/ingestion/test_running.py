@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,13 @@ import pytest
 from ingest.data import check_unchanged
 from ingest.errors import IngestionError, Problem
 from ingest.log import Log
-from ingest.media import video
 from ingest.media.alteration import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.model import ask_explanation, ask_prediction
 from ingest.settings import read_task
 from ingest.stats import RunStats
 from tests.ingestion.conftest import SETTINGS, Outcome, Together, model_source, write_phase
+from tests.own_clips.kinds import Kind, write
 
 Ingest = Callable[..., Outcome]
 
@@ -41,13 +42,12 @@ def test_whatever_is_raised_costs_one_clip_and_no_restart(ingest_together: Calla
     assert outcome.json("run.json")["restarts"] == 0
 
 
-def test_a_clip_that_is_not_canonical_counts_and_is_named(
-    numbered_clip: Path, tmp_path: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(video, "_lacks", lambda *_: ["pixels that are not square"])
-    outcome = ingest(model_source(), input_data=write_phase(tmp_path / "input", [numbered_clip] * 2, SETTINGS))
+def test_a_clip_that_is_not_canonical_counts_and_is_named(numbered_clip: Path, tmp_path: Path, ingest: Ingest) -> None:
+    wide = tmp_path / "wide.mp4"
+    wide.write_bytes(write(Kind("wide", squeezed=Fraction(2), seconds=1)))
+    outcome = ingest(model_source(), input_data=write_phase(tmp_path / "input", [wide, numbered_clip], SETTINGS))
     assert outcome.json("run.json")["clips"]["ok"] == 2
-    assert [outcome.clip_codes(position) for position in range(2)] == [["clip_form"]] * 2
+    assert [outcome.clip_codes(position) for position in range(2)] == [["clip_form"], []]
 
 
 def test_a_constructor_that_hangs_after_a_crash_ends_the_run(
