@@ -29,15 +29,17 @@ KEEPS = f"""
         for number in range(30 if clip.transcript else 0):
             next(clip.frames(size={LARGE}))
 """
-# Asks for blocks and gives their frames back, but receives nothing.
-DEAF = f"""
+# Asks for very large blocks and gives their frames back, but receives nothing: a few, as messages wait in a small queue.
+DEAF = """
         import time
         from wire import message, send
-        for number in range(30 if clip.transcript else 0):
-            request = dict(count=None, fps=None, start_s=0.0, end_s=None, size={LARGE})
-            send(message({{"op": "frames", "stream": number, "request": request}}))
-            time.sleep(0.2)
-            send(message({{"op": "free", "slots": [[number, slot] for slot in range(8)], "left": [number]}}))
+        for number in range(12 if clip.transcript else 0):
+            request = dict(count=None, fps=None, start_s=0.0, end_s=None, size=[4000, 4000 - number])
+            send(message({"op": "frames", "stream": number, "request": request}))
+            time.sleep(0.5)
+            # Only then all frames that it was told of can be given back: afterwards it is told of no others.
+            send(message({"op": "free", "slots": [], "left": [number]}))
+            send(message({"op": "free", "slots": [[number, slot] for slot in range(8)], "left": []}))
 """
 
 

@@ -90,7 +90,7 @@ class Model:
     def begin(self, clip: ClipSource) -> SimpleNamespace:
         if clip.transcript in {"unreadable", "spoiled"}:
             raise UnreadableClip(clip.transcript)
-        return SimpleNamespace(duration_s=2.0)
+        return SimpleNamespace(duration_s=2.0, lacks="")
 
     def forget(self, _: list[int]) -> None:
         """Nothing was kept."""
