@@ -29,7 +29,7 @@ KEEPS = f"""
         for number in range(30 if clip.transcript else 0):
             next(clip.frames(size={LARGE}))
 """
-# Asks for very large blocks and gives their frames back, but receives nothing: a few, as messages wait in a small queue.
+# Asks for very large blocks and gives their frames back, but receives nothing: a few, since messages fill a queue.
 DEAF = """
         import time
         from wire import message, send
