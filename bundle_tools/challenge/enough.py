@@ -24,6 +24,8 @@ def points_apart(clips: int) -> float:
     return 2 * SD_PER_CLIP / sqrt(clips)
 
 
+LEAST_SKILL = 0.1
+"""Least share of the training mean's error that a skill reference removes, at the low end of its interval."""
 SKILL_BEFORE = 0.4
 """Skill over the constant of the varied entry: good, but with room left."""
 GAIN_ALLOWED = 0.02

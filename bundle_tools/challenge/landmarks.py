@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.enough import LEAST_SKILL
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.reading.tables import read_settings, read_table
 from bundle_tools.codabench.competition import Competition, Phase
@@ -19,13 +20,11 @@ from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.files import enter
-from bundle_tools.programs import use_scoring_program
+from bundle_tools.programs import use_own_program, use_scoring_program
 from bundle_tools.untrusted import read_text
 
 DECIMALS = 4
-LEAST_SKILL = 0.1
-"""Least share of the training mean's error that a skill reference removes, at the low end of its interval."""
-RESAMPLES, SEED = 1000, 0
+RESAMPLES, SEED, LEVEL = 1000, 0, 0.95
 
 
 def enter_skill_reference(competition: Competition, run: Path, scratch: Path) -> list[str]:
@@ -36,6 +35,9 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
     Raises BundleError when the run does not belong to this bundle, clips failed in it, or its errors are near those of
     the training mean: then whoever is barely better would earn the whole factor.
     """
+    use_own_program("scoring_program")
+    from score.metrics import percentile_interval, resample_weights  # noqa: PLC0415 - that program's
+
     (found,) = find_runs([run], scratch)
     folders = {phase.slug: phase.task.reference_data for phase in competition.phases}
     known = [folder for folder in folders.values() if folder is not None and folder.is_dir()]
@@ -52,10 +54,9 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
     error = np.abs(truth - [[float(predicted[clip][name]) for name in columns] for clip in labels])
     baseline = np.abs(truth - [float(target["constant"]) for target in targets])
     people, person = np.unique([row["source_id"] for row in labels.values()], return_inverse=True)
-    draws = np.random.default_rng(SEED).integers(len(people), size=(RESAMPLES, len(people)))
-    weights = np.stack([np.bincount(draw, minlength=len(people)) for draw in draws])[:, person]
+    weights = np.concatenate([*resample_weights(len(people), RESAMPLES, SEED)])[:, person]
     skills = 1 - (weights @ error) / np.maximum(weights @ baseline, 1e-12)
-    low, high = np.percentile(skills.mean(axis=1), [2.5, 97.5])
+    low, high = percentile_interval(skills.mean(axis=1), LEVEL)
     means, skill = error.mean(axis=0), 1 - error.mean(axis=0) / np.maximum(baseline.mean(axis=0), 1e-12)
     lines = [
         f"{name}: error {means[at]:.4g}, training mean {baseline[:, at].mean():.4g}, skill {skill[at]:.2f}"

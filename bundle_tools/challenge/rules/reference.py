@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 import numpy as np
 from PIL import Image
 
-from bundle_tools.challenge.landmarks import LEAST_SKILL
+from bundle_tools.challenge.enough import LEAST_SKILL
 from bundle_tools.challenge.reading.tables import (
     LABELS,
     SETTINGS,
