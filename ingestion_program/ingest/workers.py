@@ -241,8 +241,8 @@ class ModelWorker:
             problems.append(CAUSES["open readings"].as_problem(call, call, limit_s=limit_s))
             prediction, explanation = (None if call == "predict" else prediction), None
         if limits.counts:
-            lacks = [facts.lacks] if facts.lacks else []
-            problems += [CAUSES["form"].as_problem("data", shown.clip_id, found=words) for words in lacks]
+            if facts.lacks:
+                problems.append(CAUSES["form"].as_problem("data", shown.clip_id, found=facts.lacks))
             problems += [CAUSES["clip"].as_problem("data", shown.clip_id, found=fault) for fault in end.faults]
         if end.unreadable:
             return self._undecoded(shown, problems, seconds)
