@@ -8,16 +8,16 @@ from pathlib import Path
 
 from av.error import FFmpegError
 
-from bundle_tools.atomic import replaced, write_text
 from bundle_tools.canonical import canonical, differences
 from bundle_tools.console import Progress
 from bundle_tools.decoding import Unusable
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.folder import VIDEOS
+from bundle_tools.own_clips.writing import SUMS, replace_listed
 
 
 def mend(folder: Path, workers: int, progress: Progress | None = None) -> dict[Path, Sequence[str]]:
-    """Replace clips that are not canonical, under their names, and their hashes in CSV and JSON files of the folder.
+    """Replace clips that are not canonical, under their names, and their hashes in lists of the folder or its data set.
 
     Returns the kinds of differences of each replaced clip. Raises BundleError with all clips that cannot be used; the
     others are done.
@@ -25,7 +25,9 @@ def mend(folder: Path, workers: int, progress: Progress | None = None) -> dict[P
     clips = sorted(path for path in folder.rglob("*") if path.name.lower().endswith(VIDEOS) and path.is_file())
     if not clips:
         raise BundleError(f"{folder}: expected a folder with clips, such as a phase's input data; found none.")
-    lists = {path: path.read_text("utf-8") for path in (*folder.glob("*.csv"), *folder.glob("*.json"))}
+    # A phase's folder lies in a data set, whose lists name its clips, too.
+    around = next((above for above in (folder, *folder.parents) if _lists(above, clips[0])), folder)
+    lists = {path: path.read_text("utf-8") for form in ("*.csv", "*.json") for path in around.rglob(form)}
     done: dict[Path, Sequence[str]] = {}
     broken = []
     with ThreadPoolExecutor(workers) as pool:
@@ -34,17 +36,21 @@ def mend(folder: Path, workers: int, progress: Progress | None = None) -> dict[P
                 broken.append(f"{path.name}: {made}")
             elif made is not None:
                 data, before, done[path] = made
-                with replaced(path) as unfinished:
-                    unfinished.write_bytes(data)
+                replace_listed(around, path, data)
                 for listing, text in lists.items():
                     lists[listing] = re.sub(before, hashlib.sha256(data).hexdigest(), text, flags=re.IGNORECASE)
                     if lists[listing] != text:
-                        write_text(listing, lists[listing])
+                        replace_listed(around, listing, lists[listing].encode())
             if progress is not None:
                 progress(number, len(clips))
     if broken:
         raise BundleError(f"{len(broken)} clips cannot be used: {'; '.join(broken)}. Replace them, and run this again.")
     return done
+
+
+def _lists(folder: Path, clip: Path) -> bool:
+    sums = folder / SUMS
+    return sums.is_file() and f"  {clip.relative_to(folder).as_posix()}\n" in sums.read_text("utf-8")
 
 
 def _mended(path: Path) -> tuple[bytes, str, Sequence[str]] | str | None:

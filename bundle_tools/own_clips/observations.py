@@ -1,7 +1,6 @@
 """Evidence that people marked in First Impressions clips (MM-OCEAN), for the reference data."""
 
 import csv
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,11 +10,10 @@ from typing import Any
 
 import yaml
 
-from bundle_tools.atomic import write_text
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.files import Problems, read, scan
-from bundle_tools.own_clips.writing import SUMS
+from bundle_tools.own_clips.writing import replace_listed
 from bundle_tools.phase_data.files import by_clip
 
 SOURCE, LICENCE = "MM-OCEAN (github.com/kkkcx/MM-OCEAN)", "CC BY-NC-SA 4.0"
@@ -191,21 +189,10 @@ def _names(path: Path) -> list[dict[str, str]]:
 def _write(folder: Path, phase: Path, points: Mapping[str, Sequence[Point]]) -> None:
     head = {"format_version": 1, "source": SOURCE, "licence": LICENCE}
     entries = {clip: [vars(point) for point in of] for clip, of in sorted(points.items())}
-    _replace(folder, phase / FILE, by_clip(head, entries))
+    replace_listed(folder, phase / FILE, by_clip(head, entries).encode())
     settings = (phase / "task.yaml").read_text("utf-8")
     if "observations" not in yaml.safe_load(settings):
-        _replace(folder, phase / "task.yaml", f"{settings.rstrip()}\nobservations: {FILE}\n")
-
-
-def _replace(folder: Path, path: Path, text: str) -> None:
-    """Replace a file atomically, and its hash if the folder lists hashes."""
-    write_text(path, text)
-    sums = folder / SUMS
-    if sums.exists():
-        lines = (line.partition("  ") for line in sums.read_text("utf-8").splitlines())
-        listed = {name: digest for digest, _, name in lines}
-        listed[path.relative_to(folder).as_posix()] = hashlib.sha256(text.encode()).hexdigest()
-        sums.write_text("".join(f"{digest}  {name}\n" for name, digest in sorted(listed.items())), encoding="utf-8")
+        replace_listed(folder, phase / "task.yaml", f"{settings.rstrip()}\nobservations: {FILE}\n".encode())
 
 
 def summary(done: Sequence[Annotated]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bundle_tools.atomic import replaced, write_text
 from bundle_tools.canonical import FORM_VERSION
 from bundle_tools.challenge.rules.lengths import short_clips
 from bundle_tools.console import Progress, counted
@@ -220,3 +221,14 @@ def _write_sums(folder: Path, known: Mapping[str, str]) -> None:
             digest = known.get(name) or hashlib.sha256(path.read_bytes()).hexdigest()
             lines.append(f"{digest}  {name}\n")
     (folder / SUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def replace_listed(folder: Path, path: Path, content: bytes) -> None:
+    """Replace a file of a data set atomically, and its hash if the data set lists hashes."""
+    with replaced(path) as unfinished:
+        unfinished.write_bytes(content)
+    sums, name = folder / SUMS, path.relative_to(folder).as_posix()
+    if sums.is_file() and not name.startswith("private/"):
+        lines = (line.partition("  ") for line in sums.read_text("utf-8").splitlines())
+        listed = {of: digest for digest, _, of in lines} | {name: hashlib.sha256(content).hexdigest()}
+        write_text(sums, "".join(f"{digest}  {of}\n" for of, digest in sorted(listed.items())))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ingest.causes import CAUSES, is_shortage
 from ingest.data import check_unchanged
 from ingest.errors import Problem
-from ingest.media.video import UnreadableClip, is_readable
+from ingest.media.video import UnreadableClip, can_decode
 from ingest.model import LoadFailed, ask_explanation, ask_prediction
 
 if TYPE_CHECKING:
@@ -241,10 +241,8 @@ class ModelWorker:
             problems.append(CAUSES["open readings"].as_problem(call, call, limit_s=limit_s))
             prediction, explanation = (None if call == "predict" else prediction), None
         if limits.counts:
-            if facts.lacks:
-                problems.append(CAUSES["form"].as_problem("data", shown.clip_id, found=facts.lacks))
             problems += [CAUSES["clip"].as_problem("data", shown.clip_id, found=fault) for fault in end.faults]
-        if end.unreadable:
+        if end.faults:
             return self._undecoded(shown, problems, seconds)
         return Answer(prediction, explanation, tuple(problems), seconds)
 
@@ -252,8 +250,8 @@ class ModelWorker:
         """Leave out a clip that cannot be decoded; if it can be once the model has ended, the model has failed."""
         self.model.stop()  # frees the resources it took
         check_unchanged(shown, named=not self._hidden)
-        files = (shown.path,) if shown.alteration is None else shown.alteration.files
-        cause = CAUSES["decoder" if all(map(is_readable, files)) else "clip"]
+        others = () if shown.alteration is None else shown.alteration.files
+        cause = CAUSES["decoder" if can_decode(shown.path, others) else "clip"]
         self._excused = cause.follows == "excused"
         if self._excused:
             return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)

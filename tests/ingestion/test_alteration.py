@@ -372,7 +372,7 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
             assert len(numbers) == 10
             assert (min(numbers) >= 24) == (position == 1)  # a frame of jitter
             assert server.sound(RATE) is not None
-            assert not server.end().unreadable
+            assert not server.end().faults
     finally:
         server.close()
     words = [shown.transcript for shown in staged]

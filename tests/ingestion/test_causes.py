@@ -35,7 +35,6 @@ ROWS: dict[str, tuple[str, str, str]] = {
     "restarts": ("participant", "charged", "restarts_used_up"),
     "time": ("participant", "charged", "time_budget"),
     "clip": ("organiser", "excused", "clip_unreadable"),
-    "form": ("organiser", "excused", "clip_form"),
     "changed clip": ("organiser", "end of the run", "clip_lost"),
     "disk": ("organiser", "end of the run", "disk_full"),
     "output": ("organiser", "end of the run", "output_closed"),

@@ -47,7 +47,7 @@ def nothing_is_read() -> Iterator[None]:
     """There are no files, and an explanation is right as it is."""
     with (
         mock.patch.object(workers, "check_unchanged"),
-        mock.patch.object(workers, "is_readable", lambda path: path.name == "spoiled"),
+        mock.patch.object(workers, "can_decode", lambda path, _: path.name == "spoiled"),
         mock.patch("ingest.model.check_explanation", lambda value, *_: (told(value), [])),
     ):
         yield
@@ -73,7 +73,7 @@ class Model:
             used_s=lambda: self.used_s,
             kill=self.killed.set,
         )
-        self.frames = SimpleNamespace(begin=self.begin, end=lambda: ClipEnd([], [], False), close=lambda: None)
+        self.frames = SimpleNamespace(begin=self.begin, end=lambda: ClipEnd([], []), close=lambda: None)
 
     def start(self, timeout_s: float) -> None:
         assert timeout_s > 0
@@ -90,7 +90,7 @@ class Model:
     def begin(self, clip: ClipSource) -> SimpleNamespace:
         if clip.transcript in {"unreadable", "spoiled"}:
             raise UnreadableClip(clip.transcript)
-        return SimpleNamespace(duration_s=2.0, lacks="")
+        return SimpleNamespace(duration_s=2.0)
 
     def forget(self, _: list[int]) -> None:
         """Nothing was kept."""
@@ -256,7 +256,7 @@ def test_a_clip_of_which_no_copies_could_be_made_is_tested_without_the_model(fat
 def test_what_a_call_leaves_to_be_closed_is_its_own_time(explains: bool) -> None:
     def end() -> ClipEnd:
         time.sleep(0.2)
-        return ClipEnd([], [], False)
+        return ClipEnd([], [])
 
     clock, model = Clock(), Model([])
     clock.budget_s, model.frames.end = 1000.0, end

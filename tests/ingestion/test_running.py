@@ -42,12 +42,15 @@ def test_whatever_is_raised_costs_one_clip_and_no_restart(ingest_together: Calla
     assert outcome.json("run.json")["restarts"] == 0
 
 
-def test_a_clip_that_is_not_canonical_counts_and_is_named(numbered_clip: Path, tmp_path: Path, ingest: Ingest) -> None:
+def test_a_clip_that_is_not_canonical_is_the_organisers_fault(
+    numbered_clip: Path, tmp_path: Path, ingest: Ingest
+) -> None:
     wide = tmp_path / "wide.mp4"
     wide.write_bytes(write(Kind("wide", squeezed=Fraction(2), seconds=1)))
     outcome = ingest(model_source(), input_data=write_phase(tmp_path / "input", [wide, numbered_clip], SETTINGS))
-    assert outcome.json("run.json")["clips"]["ok"] == 2
-    assert [outcome.clip_codes(position) for position in range(2)] == [["clip_form"], []]
+    assert outcome.json("run.json")["clips"]["ok"] == 1
+    assert [outcome.clip_codes(position) for position in range(2)] == [["clip_unreadable"], []]
+    assert "not canonical: pixels that are not square" in (outcome.folder / "clips.jsonl").read_text()
 
 
 def test_a_constructor_that_hangs_after_a_crash_ends_the_run(

@@ -13,6 +13,7 @@ from ingest.media.video import (
     ClipFacts,
     FrameReader,
     UnreadableClip,
+    can_decode,
     frame_shape,
     read_facts,
     scale_to_rgb,
@@ -179,22 +180,7 @@ def test_variable_frame_rate_count(tmp_path: Path) -> None:
     assert numbers(path, count=2) == [0, 0]  # 0.275 s and 0.825 s of 1.1 s
 
 
-def test_rotation_flag_turns_the_frame(tmp_path: Path) -> None:
-    path = write_clip(tmp_path / "plain.mp4", 5)
-    data = bytearray(path.read_bytes())
-    # The track header's matrix: identity becomes a quarter turn, as telephones write it.
-    identity = b"".join(n.to_bytes(4, "big") for n in (0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000))
-    turned = b"".join((n & 0xFFFFFFFF).to_bytes(4, "big") for n in (0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x40000000))
-    track = data.index(b"tkhd")
-    at = data.index(identity, track)
-    data[at : at + len(identity)] = turned
-    path.write_bytes(data)
-    facts = read_facts(path)
-    assert (facts.width, facts.height) == (64, 96)
-    assert read(path, FrameRequest(count=1))[0].shape == (96, 64, 3)
-
-
-def test_a_file_that_ends_early_repeats_its_last_good_frame(tmp_path: Path) -> None:
+def test_frames_beyond_the_end_of_a_file_cannot_be_decoded(tmp_path: Path) -> None:
     whole = write_clip(tmp_path / "whole.mp4", 50, Format(audio=None, gop=5))
     data = bytearray(whole.read_bytes())
     start = data.index(b"mdat")
@@ -202,9 +188,11 @@ def test_a_file_that_ends_early_repeats_its_last_good_frame(tmp_path: Path) -> N
     data[start + (end - start) * 2 // 3 : end - 8] = bytes(end - 8 - (start + (end - start) * 2 // 3))
     broken = tmp_path / "broken.mp4"
     broken.write_bytes(data)
-    frames = numbers(broken, count=10)
-    assert len(frames) == 10
-    assert frames[:5] == [2, 7, 12, 17, 22]
+    assert numbers(broken, time_s=0.5) == [12]
+    with pytest.raises(UnreadableClip, match=r"frame \d+ cannot be decoded"):
+        numbers(broken, count=10)
+    assert can_decode(whole, ())
+    assert not can_decode(whole, [broken])
 
 
 @pytest.mark.parametrize("content", [b"", b"not a video", bytes(range(256)) * 40])

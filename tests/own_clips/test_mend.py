@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,14 @@ GIVEN = {"a.mp4": TURNED, "b.mp4": Kind("good"), "c.webm": MUTED, "d.mp4": TURNE
 @pytest.fixture
 def phase(tmp_path: Path) -> Path:
     """The input data of a phase with clips as people have them."""
-    (tmp_path / "clips").mkdir()
+    folder = tmp_path / "input_data" / "practice"
+    (folder / "clips").mkdir(parents=True)
     rows = []
     for name, kind in GIVEN.items():
-        (tmp_path / "clips" / name).write_bytes(content := write(kind))
+        (folder / "clips" / name).write_bytes(content := write(kind))
         rows.append(f"{name[0]},clips/{name},{hashlib.sha256(content).hexdigest().upper()}\n")
-    (tmp_path / "clips.csv").write_text("clip_id,file,sha256\n" + "".join(rows), "utf-8")
-    return tmp_path
+    (folder / "clips.csv").write_text("clip_id,file,sha256\n" + "".join(rows), "utf-8")
+    return folder
 
 
 def found_in(phase: Path) -> list[str]:
@@ -45,6 +47,11 @@ def test_the_check_names_every_kind_once_and_the_command_mends_it(
         f"clip-form: sound times: 1 of 4 files, such as clips/c.webm (gaps or jumps of up to 1.19 s). {fix}",
     ]
     before = (phase / "clips" / "b.mp4").read_bytes()
+    private, sums = phase.parent.parent / "private", phase.parent.parent / "SHA256SUMS"
+    private.mkdir()
+    shutil.copy(phase / "clips.csv", private)
+    listed = [path.relative_to(sums.parent).as_posix() for path in sorted(phase.rglob("*")) if path.is_file()]
+    sums.write_text("".join(f"{'0' * 64}  {name}\n" for name in listed))
     assert main(["data", "canonical", str(phase)]) == 0
     assert "3 clips replaced" in capsys.readouterr().out
     assert found_in(phase) == []
@@ -52,6 +59,12 @@ def test_the_check_names_every_kind_once_and_the_command_mends_it(
     with (phase / "clips.csv").open() as file:
         for row in csv.DictReader(file):
             assert hashlib.sha256((phase / row["file"]).read_bytes()).hexdigest() == row["sha256"].lower()
+    assert (private / "clips.csv").read_bytes() == (phase / "clips.csv").read_bytes()
+    digests = {name: digest for digest, _, name in (line.partition("  ") for line in sums.read_text().splitlines())}
+    assert sorted(digests) == sorted(listed)
+    for name in ("clips.csv", "clips/a.mp4", "clips/c.webm", "clips/d.mp4"):
+        content = (phase / name).read_bytes()
+        assert digests[f"input_data/practice/{name}"] == hashlib.sha256(content).hexdigest()
     assert main(["data", "canonical", str(phase)]) == 0
     assert "0 clips replaced" in capsys.readouterr().out
 

@@ -6,6 +6,7 @@ sound is heard. Otherwise a model with a clock could tell which call shows a fil
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock, RLock
@@ -169,13 +170,10 @@ class ClipCache:
 
     @cached_property
     def _thumbnails(self) -> Frame:
-        reader = FrameReader(self.path, threads=1)
         pictures = np.empty((MOMENTS, HEIGHT, WIDTH, 3), np.uint8)
-        try:
+        with closing(FrameReader(self.path, threads=1)) as reader:
             for picture, index in zip(pictures, self.moments, strict=True):
                 reader.read_into(int(index), picture)
-        finally:
-            reader.close()
         return pictures
 
     @cached_property
@@ -187,10 +185,8 @@ class ClipCache:
 class _KeptFrames:
     """Decoded frames of one file."""
 
-    frames: dict[int, tuple[int, Frame]]
-    """Index of a frame -> the number of the frame that stands for it, and its BGR pixels."""
-    last_good: int | None
-    """See `Reader.last_good`."""
+    frames: dict[int, Frame]
+    """Index of a frame -> its BGR pixels."""
     error: UnreadableClip | None = None
     """Why the file cannot be decoded."""
 
@@ -201,12 +197,9 @@ class _KeptReader(Reader):
     def __init__(self, kept: _KeptFrames) -> None:
         if kept.error is not None:
             raise UnreadableClip(str(kept.error))  # one of its own: each call adds its frames to what it raises
-        self._frames, self.last_good = kept.frames, kept.last_good
+        self._frames = kept.frames
 
-    def decode(self, index: int) -> tuple[int, Frame]:
-        if index not in self._frames:
-            # It stands for missing frames of another file.
-            index = max((kept for kept in self._frames if kept < index), default=min(self._frames))
+    def decode(self, index: int) -> Frame:
         return self._frames[index]
 
     def close(self) -> None:
@@ -217,7 +210,7 @@ def _blended(first: _KeptFrames, exchange: Exchange, going_on: Callable[[], bool
     """Return the frames of the first drawing with all parts of the second."""
     if not first.frames:
         return first
-    own = dict(first.frames.values())
+    own = first.frames
     blend = Blend(exchange.weights(*next(iter(own.values())).shape[:2]))
     return _decoded(exchange.path, own, going_on, lambda index, frame: blend.mix(own[index], frame))
 
@@ -229,20 +222,16 @@ def _decoded(
     change: Callable[[int, Frame], Frame] = lambda _, frame: frame,
 ) -> _KeptFrames:
     """Decode these frames of a file, and keep what `change` makes of each."""
-    frames: dict[int, tuple[int, Frame]] = {}
+    frames: dict[int, Frame] = {}
     try:
-        reader = FrameReader(path, threads=1)
-        try:
+        with closing(FrameReader(path, threads=1)) as reader:
             for index in wanted:
                 if not going_on():
                     break
-                shown, frame = reader.decode(index)
-                frames[index] = shown, change(index, frame).copy()
-        finally:
-            reader.close()
+                frames[index] = change(index, reader.decode(index)).copy()
     except UnreadableClip as error:
-        return _KeptFrames({}, None, error)
-    return _KeptFrames(frames, reader.last_good)
+        return _KeptFrames({}, error)
+    return _KeptFrames(frames)
 
 
 class Grain:

@@ -44,7 +44,7 @@ class ClipEnd:
     gone: list[int]
     """Numbers of buffers that the model process may drop."""
     faults: list[str]
-    unreadable: bool
+    """Why its files cannot be decoded; empty if they can."""
 
 
 class FrameServer:
@@ -68,7 +68,6 @@ class FrameServer:
         self._sounds: dict[int, Sound | None] = {}
         self._gone: list[int] = []
         self._faults: set[str] = set()
-        self._unreadable = False
         self._open: dict[int, FrameStream] = {}
 
     @property
@@ -163,8 +162,8 @@ class FrameServer:
         for stream in streams:
             with self._lock:
                 self._retire(stream, reusable=stream.outstanding == 0)
-        end = ClipEnd(self._gone, sorted(self._faults), self._unreadable)
-        self._gone, self._faults, self._unreadable = [], set(), False
+        end = ClipEnd(self._gone, sorted(self._faults))
+        self._gone, self._faults = [], set()
         self._open.clear()
         return end
 
@@ -234,10 +233,7 @@ class FrameServer:
         self._gone += self._pool.give_back(stream.buffer, reusable=reusable)
         self._open = {number: other for number, other in self._open.items() if other is not stream}
         if stream.error:
-            self._unreadable = True
             self._faults.add(str(stream.error))
-        elif stream.last_good is not None:
-            self._faults.add(f"only {stream.last_good + 1} frames can be decoded")
 
     def _finished(self) -> None:
         with self._lock:

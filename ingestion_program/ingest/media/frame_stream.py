@@ -84,8 +84,6 @@ class FrameStream:
         """Whether the decoder was told to stop."""
         self.error: UnreadableClip | None = None
         """Why decoding failed."""
-        self.last_good: int | None = None
-        """Index of the last frame if the file ends earlier than its time stamps promise."""
         self._clip = clip
         self._ready: list[int] = []
         self._announced = 0
@@ -210,7 +208,6 @@ class FrameStream:
                     if enough:
                         self._announce()
             finally:
-                self.last_good = reader.last_good
                 reader.close()
                 if painter is not None:
                     painter.close()

@@ -75,7 +75,7 @@ class Painter:
         exchange = self._alteration.exchange
         if self._second is not None and exchange is not None:
             # Even if nothing is exchanged, so that timing reveals nothing.
-            _, other = self._second.decode(index)
+            other = self._second.decode(index)
             if self._blend is None:
                 own = exchange.nearest(self._alteration.exchanged, *frame.shape[:2])
                 self._blend = Composite(own) if self._mixed else Blend(exchange.weights(*own.shape).within(own))

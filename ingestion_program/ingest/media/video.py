@@ -1,12 +1,13 @@
-"""Decode video: find the frames that a request means, and read them into memory, scaled, in RGB; encode pictures.
+"""Decode canonical clips: find the frames that a request means, and read them into memory, scaled, in RGB.
 
-PyAV reads the time stamps without decoding (so variable frame rates and wrong headers do no harm); OpenCV decodes,
+PyAV reads the time stamps without decoding (so variable frame rates do no harm); OpenCV decodes,
 because it fills a given array in place and skips unwanted frames without converting them. Frames are never sought:
 in clips with few key frames a seek costs more than decoding on.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ LARGEST_GAP_S = 0.1
 
 
 class UnreadableClip(Exception):
-    """The file cannot be decoded; the message says what was tried."""
+    """The file cannot be decoded, or is not canonical; the message says what was tried or what it has instead."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +44,11 @@ class ClipFacts:
     fps: float
     """Mean number of frames a second."""
     width: int
-    """Pixels, after rotation."""
+    """Pixels."""
     height: int
-    """Pixels, after rotation."""
+    """Pixels."""
     times: npt.NDArray[np.float64]
     """Seconds at which each frame begins, ascending, the first is 0."""
-    lacks: str = ""
-    """What its headers and packets have in place of the canonical form, in words: models may see or hear something else
-    than people in a player."""
 
 
 def read_facts(path: Path) -> ClipFacts:
@@ -59,7 +57,7 @@ def read_facts(path: Path) -> ClipFacts:
     Raises
     ------
     UnreadableClip
-        When no frame can be read.
+        When no frame can be read, or when models would see or hear something else than people in a player.
     """
     try:
         with av.open(str(path)) as container:
@@ -74,7 +72,7 @@ def read_facts(path: Path) -> ClipFacts:
                     heard.append(packet.pts)
                 elif not packet.is_discard:
                     packets.append((packet.pts, packet.duration or 0))
-            lacks = _lacks(container, heard)
+            others = _differences(container, heard)
     except (av.error.FFmpegError, IndexError, OSError, ValueError) as error:
         raise UnreadableClip(f"{type(error).__name__} while reading its packets") from error
     if not packets or base is None:
@@ -87,16 +85,18 @@ def read_facts(path: Path) -> ClipFacts:
     capture = open_capture(path, threads=1)
     width, height = (int(capture.get(key)) for key in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
     if capture.get(cv2.CAP_PROP_ORIENTATION_META):
-        lacks.insert(0, "a picture turned or mirrored by its file")
+        others.append("a picture turned or mirrored by its file")
     # Decided here, before any model is asked, so that such a clip is left out for every submission alike.
     decodes = capture.grab()
     capture.release()
     if not decodes or width <= 0 or height <= 0:
         raise UnreadableClip("not a single frame can be decoded")
-    return ClipFacts(duration, len(times) / duration, width, height, times, ", ".join(lacks))
+    if others:
+        raise UnreadableClip(f"not canonical: {', '.join(others)}")
+    return ClipFacts(duration, len(times) / duration, width, height, times)
 
 
-def _lacks(container: "InputContainer", heard: Sequence[int]) -> list[str]:
+def _differences(container: "InputContainer", heard: Sequence[int]) -> list[str]:
     """Return what a clip has in place of the canonical form (docs/data_format.md).
 
     `heard`: time stamp of each packet of sound, in the units of its stream.
@@ -159,17 +159,14 @@ def frame_shape(request: FrameRequest, facts: ClipFacts) -> tuple[int, int, int]
 class Reader(ABC):
     """Reads frames of one file, scaled, as RGB."""
 
-    last_good: int | None = None
-    """Index of the last frame that could be decoded, if that is known to be earlier than promised."""
-
     @abstractmethod
-    def decode(self, index: int) -> tuple[int, Frame]:
-        """Return the number of the frame that stands for frame `index`, and its BGR pixels, valid until the next call.
+    def decode(self, index: int) -> Frame:
+        """Return the BGR pixels of frame `index`, valid until the next call.
 
         Raises
         ------
         UnreadableClip
-            When not a single frame can be decoded.
+            When it cannot be decoded.
         """
 
     @abstractmethod
@@ -185,69 +182,47 @@ class Reader(ABC):
         Raises
         ------
         UnreadableClip
-            When not a single frame can be decoded.
+            When it cannot be decoded.
         """
-        asked = index if asked is None else asked
-        index, frame = self.decode(index)
-        scale_to_rgb(frame if painter is None else painter.place(index, frame, asked), out)
+        frame = self.decode(index)
+        scale_to_rgb(frame if painter is None else painter.place(index, frame, index if asked is None else asked), out)
         if painter is not None:
             painter.finish(index, out)
 
 
 class FrameReader(Reader):
-    """Decodes the frames of one file in ascending order.
-
-    If the file holds fewer frames than its time stamps promise, the last good one replaces the missing ones.
-    """
+    """Decodes the frames of one file in ascending order."""
 
     def __init__(self, path: Path, *, threads: int) -> None:
-        self._path = path
-        self._threads = threads
         self._capture = open_capture(path, threads=threads)
         self._position = -1
         self._scratch: Frame | None = None
 
-    def decode(self, index: int) -> tuple[int, Frame]:
+    def decode(self, index: int) -> Frame:
         """See `Reader.decode`."""
-        if self.last_good is not None:
-            index = min(index, self.last_good)
         while self._position < index:
+            self._position += 1
             # grab() decodes without converting to unneeded pixels.
             if not self._capture.grab():
-                index = self._return_to_last_good()
-                break
-            self._position += 1
+                raise UnreadableClip(f"frame {self._position} cannot be decoded")
         read, frame = self._capture.retrieve(self._scratch)
         if not read:
             raise UnreadableClip(f"frame {self._position} cannot be converted")
         self._scratch = np.asarray(frame, np.uint8)
-        return index, self._scratch
+        return self._scratch
 
     def close(self) -> None:
         """See `Reader.close`."""
         self._capture.release()
 
-    def _return_to_last_good(self) -> int:
-        if self._position < 0:
-            raise UnreadableClip("not a single frame can be decoded")
-        self.last_good = self._position
-        self._capture.release()
-        self._capture = open_capture(self._path, threads=self._threads)
-        for _ in range(self.last_good + 1):
-            self._capture.grab()
-        return self.last_good
 
-
-def is_readable(path: Path) -> bool:
-    """Tell whether a file has frames, and each can be decoded or replaced by another."""
+def can_decode(clip: Path, others: Iterable[Path]) -> bool:
+    """Tell whether a clip is canonical, and it and other files have each of its frames."""
     try:
-        count = len(read_facts(path).times)
-        reader = FrameReader(path, threads=1)
-        try:
-            for index in range(count):
-                reader.decode(index)
-        finally:
-            reader.close()
+        last = len(read_facts(clip).times) - 1
+        for path in dict.fromkeys((clip, *others)):
+            with closing(FrameReader(path, threads=1)) as reader:
+                reader.decode(last)
     except UnreadableClip:
         return False
     return True

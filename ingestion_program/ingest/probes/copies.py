@@ -117,5 +117,5 @@ class CopyFactory:
         if clip.clip_id not in self._lights:
             self._lights[clip.clip_id] = None
             with suppress(UnreadableClip), closing(FrameReader(clip.path, threads=1)) as reader:
-                self._lights[clip.clip_id] = float(reader.decode(0)[1].mean()) / 255
+                self._lights[clip.clip_id] = float(reader.decode(0).mean()) / 255
         return self._lights[clip.clip_id]
