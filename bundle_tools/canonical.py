@@ -18,7 +18,6 @@ from bundle_tools.decoding import (
     HLG,
     LARGEST_SD,
     PQ,
-    PROGRESSIVE,
     UNTAGGED,
     Clip,
     Unusable,
@@ -49,6 +48,8 @@ BT601 = (UNTAGGED, 5, 6)
 """Code points of matrices that players read as BT.601 in small pictures: none, and its two names."""
 EARLIEST_S, LATEST_S = -0.15, 0.05
 """When a copied sound track may begin, seconds after the picture: an encoder's own delay is cut off by players."""
+PROGRESSIVE = (0, 1)
+"""Orders of fields of a track that is not interlaced: not known, and none."""
 OFF_S = 0.04
 """How far from its place a packet of sound may be, seconds, that is copied."""
 

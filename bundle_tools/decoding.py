@@ -33,8 +33,6 @@ LARGEST_SD = 576
 """Most rows of a picture that players take for BT.601 if its file names no colours; for BT.709 above."""
 UNTAGGED, BT2020, PQ, HLG = 2, 9, 16, 18
 """Code points of ITU-T H.273: of anything that a file does not name, of primaries and of transfer curves."""
-PROGRESSIVE = (0, 1)
-"""Orders of fields of a track that is not interlaced: not known, and none."""
 LARGEST_STEP_BACK_S = 1
 """How far time stamps may go back; further ones are those of another clip."""
 SMALLEST_GAP_S = 0.02
@@ -130,7 +128,7 @@ class Pictures:
         of the pictures; YUV is BT.709 in limited range. `rate`: pictures per second; None keeps all time stamps.
         """
         self._track, self._size, self._form, self._rate = track, size, form, rate
-        self._interlaced = track.codec_context.field_order not in PROGRESSIVE
+        self._interlaced = False
         self._graph: Graph | None = None
         self._built_for: tuple[object, ...] = ()
         self._made: tuple[int, int] | None = None
@@ -252,7 +250,7 @@ class Sound:
         mean = "+".join(f"{1 / count:.9f}*c{channel}" for channel in range(count))
         # Where the sound so far ends, in samples of what comes in: a gap before the first frame is filled as well.
         first = round(self._heard * frame.sample_rate / self._rate)
-        step = f"async=1:first_pts={first}:min_hard_comp={SMALLEST_GAP_S}"
+        step = f"first_pts={first}:min_hard_comp={SMALLEST_GAP_S}"
         return _graph(
             ("abuffer", "abuffersink"),
             [

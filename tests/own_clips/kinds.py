@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import av
 import numpy as np
+from av.container import OutputContainer
 from av.stream import Disposition
 from numpy.typing import NDArray
 
@@ -227,17 +229,20 @@ def _sound(kind: Kind, track: av.AudioStream) -> "list[av.Packet[av.AudioStream]
     ]
 
 
+def cover_alone() -> bytes:
+    """Return sound files' picture without their sound."""
+    target = io.BytesIO()
+    with av.open(target, "w", format="mp4") as file:
+        file.mux(_still(file, "mjpeg", Disposition.attached_pic))
+    return target.getvalue()
+
+
 def with_more_pictures(content: bytes) -> bytes:
     """Put a cover, and a track that is not shown by default, before the others."""
-    target, packets = io.BytesIO(), []
+    target, packets = io.BytesIO(), list[Any]()
     with av.open(target, "w", format="mp4") as file:
         for codec, disposition in (("mjpeg", Disposition.attached_pic), ("mpeg4", Disposition.dub)):
-            other = file.add_stream(codec, rate=25)
-            assert isinstance(other, av.VideoStream)
-            other.width, other.height, other.pix_fmt = 320, 320, "yuvj420p" if codec == "mjpeg" else "yuv420p"
-            other.disposition = disposition
-            frame = av.VideoFrame.from_ndarray(np.full((320, 320, 3), 200, np.uint8), format="rgb24")
-            packets += [*other.encode(frame), *other.encode(None)]
+            packets += _still(file, codec, disposition)
         with av.open(io.BytesIO(content), "r") as source:
             targets = {track.index: file.add_stream_from_template(track) for track in source.streams}
             targets[0].disposition = Disposition.default
@@ -248,3 +253,12 @@ def with_more_pictures(content: bytes) -> bytes:
         for packet in packets:
             file.mux(packet)
     return target.getvalue()
+
+
+def _still(file: OutputContainer, codec: str, disposition: Disposition) -> list[Any]:
+    track = file.add_stream(codec, rate=25)
+    assert isinstance(track, av.VideoStream)
+    track.width, track.height, track.pix_fmt = 320, 320, "yuvj420p" if codec == "mjpeg" else "yuv420p"
+    track.disposition = disposition
+    frame = av.VideoFrame.from_ndarray(np.full((320, 320, 3), 200, np.uint8), format="rgb24")
+    return [*track.encode(frame), *track.encode(None)]

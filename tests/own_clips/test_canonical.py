@@ -16,7 +16,18 @@ from bundle_tools.decoding import Unusable, pictures
 from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, UnreadableClip, read_facts, wanted_frames
 from ingest.requests import FrameRequest
-from tests.own_clips.kinds import BITS, BT709, BT2020, GREY, PATCHES, WHITE, Kind, with_more_pictures, write
+from tests.own_clips.kinds import (
+    BITS,
+    BT709,
+    BT2020,
+    GREY,
+    PATCHES,
+    WHITE,
+    Kind,
+    cover_alone,
+    with_more_pictures,
+    write,
+)
 
 HEARD_RATE = 16_000
 TURNED = Kind("turned right", shown=(0, 1, -1, 0))
@@ -224,6 +235,7 @@ def check(kind: Kind, made: bytes, duration_s: float, path: Path) -> None:
     [
         (write(TS) + write(TS), "its time begins again in the middle"),
         (with_matrix(1, 1, -1, 1), "an odd angle"),
+        (cover_alone(), "it holds no picture track"),
     ],
 )
 def test_what_no_player_shows_well_is_named(content: bytes, why: str) -> None:
