@@ -1,5 +1,6 @@
 """The first steps of a run, which need no packages: folders, packages, and a record if packages are missing."""
 
+import ctypes
 import os
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ from ingest.stats import RunStats
 MODULES = ("av", "cv2", "numpy", "pandas", "pydantic", "sklearn", "yaml")
 PROGRAM = Path(__file__).resolve().parent.parent
 ORGANISER_ERROR = 2
+M_ARENA_MAX = -8
+"""An option of glibc's mallopt(3): how many heaps there may be."""
 
 
 def main(arguments: list[str], usage: str) -> int:
@@ -26,6 +29,9 @@ def main(arguments: list[str], usage: str) -> int:
         sys.stdout.write(usage)
         return ORGANISER_ERROR
     speak_utf8()
+    # By default each thread that decodes has a heap of its own, which keeps what it once needed.
+    if hasattr(library := ctypes.CDLL(None), "mallopt"):
+        library.mallopt(M_ARENA_MAX, 2)
     # Whatever umask the worker set, it must be able to read the output.
     os.umask(0o022)
     clock = Clock()

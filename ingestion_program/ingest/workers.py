@@ -181,6 +181,9 @@ class ModelWorker:
                 answer = Answer(problems=(shortage,))
             answers.append(replace(answer, crashed=not process.alive and not self._excused))
             self._longest_s = max(self._longest_s, time.monotonic() - began_s)
+        for query in task.queries:
+            if query.shown.alteration is not None:
+                query.shown.alteration.cache.release()
         return answers
 
     def close(self) -> None:

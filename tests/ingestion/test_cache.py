@@ -14,11 +14,11 @@ import pytest
 from ingest.media import cache
 from ingest.media.alteration import GRAIN, Alteration, ClipSource, Jitter, Slow
 from ingest.media.buffers import FrameBuffer
-from ingest.media.cache import ClipCache
+from ingest.media.cache import ClipCache, FrameMemory
 from ingest.media.exchange import Exchange, Part
 from ingest.media.frame_stream import FrameStream, plan_stream
 from ingest.media.sound import Sound, read_sound
-from ingest.media.video import FrameReader, Reader, UnreadableClip
+from ingest.media.video import Frame, FrameReader, Reader, UnreadableClip
 from ingest.requests import FrameRequest
 from tests import there
 from tests.ingestion.clips import Format, write_clip
@@ -64,9 +64,9 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
             super().__init__(path, threads=threads)
             self._name = path.stem
 
-        def decode(self, index: int) -> npt.NDArray[np.uint8]:
+        def decode(self, index: int, out: Frame | None = None) -> Frame:
             read.append((self._name, index))
-            return super().decode(index)
+            return super().decode(index, out)
 
     for module in ("cache", "painter", "frame_stream"):
         monkeypatch.setattr(f"ingest.media.{module}.FrameReader", Noted)
@@ -215,6 +215,25 @@ def test_a_second_drawing_that_is_the_first_changes_nothing(calls: dict[str, Alt
     alone = frames(same)
     same.cache.share([same])
     assert np.array_equal(frames(same), alone)
+
+
+def test_memory_serves_one_clip_after_the_other_and_never_two_at_once(calls: dict[str, Alteration]) -> None:
+    plain = calls["plain"]
+    alone, memory = frames(plain), FrameMemory()
+    shown = []
+    for _ in range(3):
+        following = ClipCache(plain.cache.path, memory)
+        shown.append(replace(plain, cache=following))
+        following.share([shown[-1]])
+        assert np.array_equal(frames(shown[-1]), alone)
+    first, second, third = (call.cache._blocks[0] for call in shown)
+    assert len({first.ctypes.data, second.ctypes.data, third.ctypes.data}) == 3
+    shown[0].cache.release()
+    assert memory.take(len(first)) is first
+    shown[1].cache.release()
+    assert memory.take(len(second) + 1) is not second  # too small, so it is dropped
+    assert memory.take(1) is not second
+    assert np.array_equal(frames(shown[0]), alone)  # decoded again
 
 
 @pytest.mark.parametrize(

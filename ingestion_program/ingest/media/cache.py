@@ -6,6 +6,7 @@ sound is heard. Otherwise a model with a clock could tell which call shows a fil
 
 from __future__ import annotations
 
+import math
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,12 +45,37 @@ MOMENTS = 16
 _ROOM = 64
 
 
+class FrameMemory:
+    """Blocks of memory for frames, used again by later clips: the system takes long to hand out fresh ones."""
+
+    def __init__(self) -> None:
+        self._free: list[Frame] = []
+        self._taking = Lock()
+
+    def take(self, size: int) -> Frame:
+        """Return a block of at least `size` bytes, which holds anything."""
+        with self._taking:
+            self._free.sort(key=len)
+            large = next((place for place, block in enumerate(self._free) if len(block) >= size), None)
+            if large is not None:
+                return self._free.pop(large)
+            del self._free[-1:]
+        return np.empty(size, np.uint8)
+
+    def give_back(self, blocks: Iterable[Frame]) -> None:
+        """Take blocks back that nobody reads any more."""
+        with self._taking:
+            self._free += blocks
+
+
 class ClipCache:
     """One clip's file and what is read from it. Nothing is read before it is needed; several decoders may ask."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, memory: FrameMemory | None = None) -> None:
+        """`path`: the video file. `memory`: shared by clips that follow one another."""
         self.path = path
-        """The video file."""
+        self._memory = FrameMemory() if memory is None else memory
+        self._blocks: list[Frame] = []
         self._reading, self._graining, self._filling, self._hearing = RLock(), Lock(), Lock(), Lock()
         self._grains: dict[tuple[float, int, int, int], Grain] = {}
         self._shown: dict[Path, list[Indices]] = {}
@@ -73,6 +99,16 @@ class ClipCache:
             self._exchange = call.exchange
         self._sounds = {}  # decoded before, for one call
         self._audible = tuple(dict.fromkeys(sound for call in calls for sound in call.audible))
+
+    def release(self) -> None:
+        """Free frames, sound and noise; a later call decodes them again."""
+        with self._filling:
+            self._memory.give_back(self._blocks)
+            self._frames, self._frame_bytes, self._blocks = {}, 0, []
+        with self._hearing:
+            self._sounds, self._sound_bytes = {}, 0
+        with self._graining:
+            self._grains = {}
 
     @property
     def facts(self) -> ClipFacts:
@@ -130,18 +166,24 @@ class ClipCache:
                     file: np.unique(np.concatenate([shown[asked] for shown in calls]))
                     for file, calls in self._shown.items()
                 }
-                size = 3 * self.facts.width * self.facts.height * sum(map(len, wanted.values()))
-                fits = self._frame_bytes + size <= KEPT_BYTES
+                shape = sum(map(len, wanted.values())), self.facts.height, self.facts.width, 3
+                if self._frame_bytes + math.prod(shape) > KEPT_BYTES:
+                    self._frames[key] = None
+                    return None
+                self._blocks.append(self._memory.take(math.prod(shape)))
+                self._frame_bytes += math.prod(shape)
+                memory, begin = self._blocks[-1][: math.prod(shape)].reshape(shape), 0
                 kept: dict[Path, _KeptFrames] = {}
-                for file, indices in wanted.items() if fits else ():
+                for file, indices in wanted.items():
+                    slots = memory[begin : begin + len(indices)]
+                    begin += len(indices)
                     if kept and self._exchange is not None and file == self._exchange.path:
-                        kept[file] = _blended(next(iter(kept.values())), self._exchange, going_on)
+                        kept[file] = _blended(next(iter(kept.values())), self._exchange, slots, going_on)
                     else:
-                        kept[file] = _decoded(file, indices.tolist(), going_on)
+                        kept[file] = _decoded(file, indices.tolist(), slots, going_on)
                 if not going_on():
                     return None
-                self._frames[key] = kept if fits else None
-                self._frame_bytes += size if fits else 0
+                self._frames[key] = kept
             files = self._frames[key]
         return None if files is None else _KeptReader(files[path])
 
@@ -199,36 +241,43 @@ class _KeptReader(Reader):
             raise UnreadableClip(str(kept.error))  # one of its own: each call adds its frames to what it raises
         self._frames = kept.frames
 
-    def decode(self, index: int) -> Frame:
+    def decode(self, index: int, out: Frame | None = None) -> Frame:
         return self._frames[index]
 
     def close(self) -> None:
         pass
 
 
-def _blended(first: _KeptFrames, exchange: Exchange, going_on: Callable[[], bool]) -> _KeptFrames:
+def _blended(first: _KeptFrames, exchange: Exchange, memory: Frame, going_on: Callable[[], bool]) -> _KeptFrames:
     """Return the frames of the first drawing with all parts of the second."""
     if not first.frames:
         return first
     own = first.frames
-    blend = Blend(exchange.weights(*next(iter(own.values())).shape[:2]))
-    return _decoded(exchange.path, own, going_on, lambda index, frame: blend.mix(own[index], frame))
+    blend = Blend(exchange.weights(*memory.shape[1:3]))
+    return _decoded(exchange.path, own, memory, going_on, lambda index, frame: blend.mix(own[index], frame))
 
 
 def _decoded(
     path: Path,
     wanted: Iterable[int],
+    memory: Frame,
     going_on: Callable[[], bool],
     change: Callable[[int, Frame], Frame] = lambda _, frame: frame,
 ) -> _KeptFrames:
-    """Decode these frames of a file, and keep what `change` makes of each."""
+    """Decode these frames of a file into memory, and keep what `change` makes of each.
+
+    `memory`: shape (frames, height, width, 3).
+    """
     frames: dict[int, Frame] = {}
     try:
         with closing(FrameReader(path, threads=1)) as reader:
-            for index in wanted:
+            for index, kept in zip(wanted, memory, strict=True):
                 if not going_on():
                     break
-                frames[index] = change(index, reader.decode(index)).copy()
+                frame = change(index, reader.decode(index, kept))
+                if frame is not kept:
+                    kept[...] = frame
+                frames[index] = kept
     except UnreadableClip as error:
         return _KeptFrames({}, error)
     return _KeptFrames(frames)

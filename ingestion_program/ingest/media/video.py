@@ -160,8 +160,8 @@ class Reader(ABC):
     """Reads frames of one file, scaled, as RGB."""
 
     @abstractmethod
-    def decode(self, index: int) -> Frame:
-        """Return the BGR pixels of frame `index`, valid until the next call.
+    def decode(self, index: int, out: Frame | None = None) -> Frame:
+        """Return the BGR pixels of frame `index`, valid until the next call; `out`: where they may be written.
 
         Raises
         ------
@@ -198,18 +198,20 @@ class FrameReader(Reader):
         self._position = -1
         self._scratch: Frame | None = None
 
-    def decode(self, index: int) -> Frame:
+    def decode(self, index: int, out: Frame | None = None) -> Frame:
         """See `Reader.decode`."""
         while self._position < index:
             self._position += 1
             # grab() decodes without converting to unneeded pixels.
             if not self._capture.grab():
                 raise UnreadableClip(f"frame {self._position} cannot be decoded")
-        read, frame = self._capture.retrieve(self._scratch)
+        read, frame = self._capture.retrieve(self._scratch if out is None else out)
         if not read:
             raise UnreadableClip(f"frame {self._position} cannot be converted")
-        self._scratch = np.asarray(frame, np.uint8)
-        return self._scratch
+        pixels = np.asarray(frame, np.uint8)
+        if out is None:
+            self._scratch = pixels
+        return pixels
 
     def close(self) -> None:
         """See `Reader.close`."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ingest.media.alteration import Alteration, draw_jitter
-from ingest.media.cache import ClipCache
+from ingest.media.cache import ClipCache, FrameMemory
 from ingest.media.exchange import Cells
 from ingest.media.video import FrameReader, UnreadableClip
 from ingest.probes.edits import COPY, edit
@@ -50,6 +50,7 @@ class CopyFactory:
         # Sorted, so that the order of the list does not matter.
         self._clips = sorted(footage.clips, key=lambda clip: clip.clip_id)
         self._lights: dict[str, float | None] = {}
+        self._memory = FrameMemory()
 
     def clips(self, clip: ClipSource, calls: Iterable[Call]) -> list[ClipSource]:
         """Return the clip to show in each call; these calls share what is read from its files.
@@ -59,7 +60,7 @@ class CopyFactory:
         UnreadableClip
             When the clip cannot be decoded.
         """
-        cache = ClipCache(clip.path)
+        cache = ClipCache(clip.path, self._memory)
         altered = [self._alter(clip, call, cache) for call in calls]
         # Raises here, not in the middle of a call.
         cache.share([shown.alteration for shown in altered if shown.alteration is not None])
