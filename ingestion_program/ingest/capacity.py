@@ -14,7 +14,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from ingest.causes import CAUSES
-from ingest.confine import limits
+from ingest.confine import limits, memory_kills
 from ingest.limits import INGESTION_MB, SCRATCH_MB, SHARED_FRAMES_MB, THREADS
 from ingest.media.frame_server import DESCRIPTORS
 
@@ -51,13 +51,13 @@ class Processor:
     waited_s: float | None
     """How long the main threads of both waited for a processor while others used the cores; None if unknown."""
     busy: bool
-    """Whether other programs slowed the run down."""
+    """Whether other programs slowed the run down; lack of memory does, too, so not if there were kills."""
+    memory_kills: int = 0
+    """How many of its processes the kernel has killed for lack of memory."""
 
     def record(self) -> dict[str, Any]:
         """Return the figures as written to `run.json`."""
-        return {
-            key: value if value is None or key == "busy" else round(value, 3) for key, value in asdict(self).items()
-        }
+        return {key: round(value, 3) if isinstance(value, float) else value for key, value in asdict(self).items()}
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ class Meter:
         self._own_s = _processor_s(resource.RUSAGE_SELF)
         self._children_s = _processor_s(resource.RUSAGE_CHILDREN)
         self._waited_s = 0.0
+        self._kills = memory_kills()
         self._last = Use.now()
         self._turn = Lock()
         Thread(target=self._count, daemon=True).start()
@@ -113,7 +114,9 @@ class Meter:
         own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s
         model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s
         waited = None if self._last is None else self._waited_s
-        return Processor(model_s, own_s, waited, busy=waited is not None and waited >= WAITED_SHARE * elapsed_s)
+        kills = memory_kills() - self._kills
+        busy = not kills and waited is not None and waited >= WAITED_SHARE * elapsed_s
+        return Processor(model_s, own_s, waited, busy, kills)
 
     def _count(self) -> None:
         while self._last is not None:
@@ -182,10 +185,11 @@ def _all_s() -> float:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return how many cores this process may use; a quota of processor time counts as so many, rounded up."""
+    count = os.cpu_count() or 1
     with contextlib.suppress(AttributeError):  # macOS has no such call
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        count = len(os.sched_getaffinity(0))
+    return min(count, limits()["cores"] or count)
 
 
 def _processor_s(who: int) -> float:

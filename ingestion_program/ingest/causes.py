@@ -50,6 +50,7 @@ CAUSES = {
     "exit": Cause("crashed", "charged", "{name} ended by itself{how}", "a process that keeps running", "do not call exit; return an answer or raise an exception"),
     "signal": Cause("crashed", "charged", "{name} was ended by {how}", "a process that keeps running", "look for a crash in native code or too much memory: try the clip at home"),
     "kill": Cause("crashed", "charged", "{name} was ended by {how}", "a process that keeps running", "look for a crash in native code or too much memory: try the clip at home"),
+    "memory": Cause("crashed", "charged", "{name} was ended by the system, which had no memory left", "a process that keeps running", "use less memory: the worker has less than the model took"),
     "restarts": Cause("restarts_used_up", "charged", "a {name} that died or hung too often", "{survivor}", "look at the first failure in the log"),
     "time": Cause("time_budget", "charged", "the time budget used up", "all clips inside the budget", "{faster}"),
     "clip": Cause("clip_unreadable", "excused", "{found}", "a canonical clip that decodes", "replace the file, or run `bundle data canonical`; `bundle check` finds such clips before the upload"),
@@ -77,7 +78,7 @@ def is_shortage(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error))
 
 
-def of_ending(error: Exception, status: int | None, *, over_limit: bool, disk_filled: bool) -> str:
+def of_ending(error: Exception, status: int | None, *, over_limit: bool, disk_filled: bool, no_memory: bool) -> str:
     """Return the name of the cause why a process gave no answer: the first that holds.
 
     Parameters
@@ -88,6 +89,8 @@ def of_ending(error: Exception, status: int | None, *, over_limit: bool, disk_fi
         How the process ended, as `Popen.returncode`; None if it did not, or unknown.
     over_limit, disk_filled
         Whether the watch ended it, because of a limit or because others had filled the disk.
+    no_memory
+        Whether the kernel has killed something for lack of memory since the process began.
     """
     holds = {
         "limit": over_limit,
@@ -96,6 +99,7 @@ def of_ending(error: Exception, status: int | None, *, over_limit: bool, disk_fi
         "message": isinstance(error, BadMessage),
         "shortage": is_shortage(error),
         "odd message": not isinstance(error, ChannelClosed),
+        "memory": status == -signal.SIGKILL and no_memory,
         "kill": status == -signal.SIGKILL,
         "signal": status is not None and status < 0,
     }

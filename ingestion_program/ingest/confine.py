@@ -52,12 +52,12 @@ def is_our_own() -> bool:
 
 
 def limits(proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
-    """Return the limits on memory (including swap) and on processes for this process's control group.
+    """Return the limits on memory (including swap), processes and cores for this process's control group.
 
     A limit may be set on the control group or on any of its ancestors; the lowest one applies. Inside a container, the
     ancestors are usually not visible.
 
-    Returns "memory_mb" in units of 2**20 bytes, and "processes"; None if no limit is visible.
+    Returns "memory_mb" in units of 2**20 bytes, "processes", and "cores", rounded up; None if no limit is visible.
     """
     own = _text(proc / "self" / "cgroup")
     memory = _least(own, groups, "memory", "memory.max", "memory.limit_in_bytes")
@@ -70,6 +70,7 @@ def limits(proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
     return {
         "memory_mb": None if memory is None else memory // MB,
         "processes": _least(own, groups, "pids", "pids.max"),
+        "cores": min(_quotas(own, groups), default=None),
     }
 
 
@@ -78,17 +79,40 @@ def _least(own: str, groups: Path, controller: str, *names: str) -> int | None:
 
     `own` is the text of `/proc/PID/cgroup`.
     """
-    found = []
+    texts = [_text(folder / name).strip() for folder in _folders(own, groups, controller) for name in names]
+    return min((limit for text in texts if text.isdecimal() and (limit := int(text)) < NO_LIMIT), default=None)
+
+
+def _quotas(own: str, groups: Path) -> Iterator[int]:
+    """Yield how many cores a control group and its ancestors may use at once, rounded up."""
+    for folder in _folders(own, groups, "cpu"):
+        old = f"{_text(folder / 'cpu.cfs_quota_us')} {_text(folder / 'cpu.cfs_period_us')}"
+        for text in (_text(folder / "cpu.max"), old):
+            match text.split():  # microseconds of processor time, and in how many; "max" or -1 for no limit
+                case [quota, period] if quota.isdecimal() and period.isdecimal():
+                    yield max(1, -(-int(quota) // int(period)))
+
+
+def memory_kills(proc: Path = PROC, groups: Path = GROUPS) -> int:
+    """Return how many processes of this control group the kernel has killed for lack of memory; 0 if it is silent."""
+    texts = [
+        _text(folder / name)
+        for folder in _folders(_text(proc / "self" / "cgroup"), groups, "memory")
+        for name in ("memory.events", "memory.oom_control")
+    ]
+    counts = (line.split() for text in texts for line in text.splitlines())
+    return max((int(words[1]) for words in counts if words[0] == "oom_kill"), default=0)
+
+
+def _folders(own: str, groups: Path, controller: str) -> Iterator[Path]:
+    """Yield the folders of a control group and of its ancestors, version 1 or 2."""
     for line in own.splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue
         top = groups / controller if controllers else groups
         group = top / path.lstrip("/")
-        for place in (group, *group.parents):
-            if place.is_relative_to(top):
-                found += [int(text) for name in names if (text := _text(place / name).strip()).isdecimal()]
-    return min((limit for limit in found if limit < NO_LIMIT), default=None)
+        yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(top))
 
 
 def _has_route() -> bool | None:

@@ -84,6 +84,7 @@ class ConfinedProcess:
         self.starts = 0
         """Number of starts."""
         self._deaf = False
+        self._kills = confine.memory_kills()
         self._deadline = time.monotonic()
         self.killed = False
         """Whether something outside ended it."""
@@ -112,6 +113,7 @@ class ConfinedProcess:
         self.stop()
         self.starts += not again
         self.killed = self._deaf = False
+        self._kills = confine.memory_kills()
         scratch = self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         ours, theirs = socket.socketpair()
         policy = json.dumps(self._policy(scratch).record())
@@ -240,8 +242,9 @@ class ConfinedProcess:
             status,
             over_limit=reason is not None,
             disk_filled=watch is not None and watch.disk_filled,
+            no_memory=confine.memory_kills() > self._kills,
         )
-        self.killed = cause == "kill"
+        self.killed = cause in ("kill", "memory")
         if CAUSES[cause].follows == "end of the run":
             raise IngestionError([CAUSES[cause].as_problem("run", tempfile.gettempdir())])
         found, expected, fix = reason or ("", "", "")

@@ -68,8 +68,8 @@ FILE_MB = 64
 """The largest file that a model may write, MB."""
 OUTPUT_MB = 64
 THREADS = 512
-INGESTION_MB = 768
-"""How much memory ingestion itself may use in its container, MB; the kept frames of two clips take up to 320."""
+INGESTION_MB = 512
+"""How much memory ingestion itself may use in its container, MB; the kept frames of a clip take up to 160."""
 FLOOR_MB, FLOOR_FILES = 16, 500
 """A disk counts as full with less free space (MB) or fewer free files than this."""
 PATIENCE_S = 2.0

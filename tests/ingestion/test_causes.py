@@ -32,6 +32,7 @@ ROWS: dict[str, tuple[str, str, str]] = {
     "exit": ("participant", "charged", "crashed"),
     "signal": ("participant", "charged", "crashed"),
     "kill": ("participant", "charged", "crashed"),
+    "memory": ("participant", "charged", "crashed"),
     "restarts": ("participant", "charged", "restarts_used_up"),
     "time": ("participant", "charged", "time_budget"),
     "clip": ("organiser", "excused", "clip_unreadable"),
@@ -75,7 +76,9 @@ ENDINGS: list[tuple[str, Exception, int | None, dict[str, bool]]] = [
     ("odd message", OSError(errno.EIO, "x"), None, {}),
     ("odd message", RecursionError(), None, {}),
     ("kill", CLOSED, -signal.SIGKILL, {}),
-    ("signal", CLOSED, -signal.SIGSEGV, {}),
+    ("memory", CLOSED, -signal.SIGKILL, {"no_memory": True}),
+    ("signal", CLOSED, -signal.SIGSEGV, {"no_memory": True}),
+    ("limit", CLOSED, -signal.SIGKILL, {"no_memory": True, "over_limit": True}),
     ("exit", CLOSED, 0, {}),
     ("exit", CLOSED, 3, {}),
     ("exit", CLOSED, None, {}),
@@ -86,7 +89,7 @@ ENDINGS: list[tuple[str, Exception, int | None, dict[str, bool]]] = [
 def test_how_a_call_ends_decides_the_row(
     name: str, error: Exception, status: int | None, watch: dict[str, bool]
 ) -> None:
-    assert of_ending(error, status, **{"over_limit": False, "disk_filled": False, **watch}) == name
+    assert of_ending(error, status, **{"over_limit": False, "disk_filled": False, "no_memory": False, **watch}) == name
 
 
 def ended(process: Any, watch: Any, error: Exception) -> tuple[ConfinedProcess, Callable[[], Problem]]:  # noqa: ANN401

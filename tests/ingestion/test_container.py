@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.confine import limits
+from ingest.confine import limits, memory_kills
 from tests.ingestion.conftest import PROGRAM
 
 V2 = "0::/challenge.slice/docker-ab.scope\n"
@@ -60,8 +60,42 @@ def test_the_least_limit_of_all_groups_around_holds(
     assert (found["memory_mb"], found["processes"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("cgroup", "files", "expected"),
+    [
+        (V2, {}, None),
+        (V2, {f"{SCOPE}/cpu.max": "max 100000"}, None),
+        (V2, {f"{SCOPE}/cpu.max": "200000 100000"}, 2),
+        (V2, {f"{SCOPE}/cpu.max": "150000 100000", "challenge.slice/cpu.max": "400000 100000"}, 2),
+        (V2, {f"{SCOPE}/cpu.max": "400000 100000", "challenge.slice/cpu.max": "50000 100000"}, 1),
+        ("0::/\n", {"cpu.max": "300000 100000"}, 3),
+        (V1, {"cpu/docker/ab/cpu.cfs_quota_us": -1, "cpu/docker/ab/cpu.cfs_period_us": 100000}, None),
+        (V1, {"cpu/docker/cpu.cfs_quota_us": 250000, "cpu/docker/cpu.cfs_period_us": 100000}, 3),
+    ],
+)
+def test_a_quota_of_processor_time_counts_as_so_many_cores(
+    tmp_path: Path, cgroup: str, files: dict[str, int | str], expected: int | None
+) -> None:
+    assert limits(*machine(tmp_path, cgroup, files, 0))["cores"] == expected
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "files", "expected"),
+    [
+        (V2, {}, 0),
+        (V2, {f"{SCOPE}/memory.events": "low 0\noom 4\noom_kill 3\noom_group_kill 0"}, 3),
+        (V2, {f"{SCOPE}/memory.events": "oom_kill 1", "challenge.slice/memory.events": "oom_kill 2"}, 2),
+        (V1, {"memory/docker/ab/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 5"}, 5),
+    ],
+)
+def test_kills_for_lack_of_memory_are_counted(
+    tmp_path: Path, cgroup: str, files: dict[str, int | str], expected: int
+) -> None:
+    assert memory_kills(*machine(tmp_path, cgroup, files)) == expected
+
+
 def test_a_machine_without_proc_has_no_limit_in_sight(tmp_path: Path) -> None:
-    assert limits(tmp_path, tmp_path) == {"memory_mb": None, "processes": None}
+    assert limits(tmp_path, tmp_path) == {"memory_mb": None, "processes": None, "cores": None}
 
 
 def seen_by(*start: str) -> dict[str, object]:
