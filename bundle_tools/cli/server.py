@@ -178,6 +178,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         scratch = Path(folder)
         bundle = _unpacked(arguments.bundle, scratch / "bundle", trust=arguments.trust)
+        _ensure_alike(bundle, competition, arguments.bundle)
         ensure_trusted(code_of([task for phase in bundle.phases for task in phase.tasks]))
         acts = _acts(bundle, competition, arguments, scratch)
         confirm(
@@ -186,15 +187,21 @@ def rehearse(arguments: argparse.Namespace) -> int:
             yes=arguments.yes,
         )
         rehearsing.register(connection, address)
-        numbers = [rehearsing.submit(connection, competition, act, say) for act in acts]
+        numbers: dict[rehearsing.Act, int] = {}
+        left = []
+        for act in acts:
+            try:
+                numbers[act] = rehearsing.submit(connection, competition, act, say)
+            except rehearsing.NotTaken as error:
+                left.append(str(error))
         say("At home:")
-        expected = [_at_home(bundle, act, scratch / f"run-{number}", arguments) for number, act in enumerate(acts)]
+        expected = [_at_home(bundle, act, scratch / f"run-{number}", arguments) for act, number in numbers.items()]
         say("On the server:")
-        titles = {number: act.title for number, act in zip(numbers, acts, strict=True)}
+        titles = {number: act.title for act, number in numbers.items()}
         ended = rehearsing.wait(connection, titles, competition.columns, arguments.wait, say)
     wrong = 0
     lacking: dict[str, None] = {}
-    for number, act, here in zip(numbers, acts, expected, strict=True):
+    for (act, number), here in zip(numbers.items(), expected, strict=True):
         record = _record(connection, number)
         lacking |= dict.fromkeys(rehearsing.missing_limits(_part(record, "container")))
         lines = rehearsing.compare(here, rehearsing.Result.of(ended[number]), competition.columns)
@@ -208,8 +215,15 @@ def rehearse(arguments: argparse.Namespace) -> int:
         say("Missing on the worker, as seen from inside, where limits of a slice are invisible (docs/operator.md):")
         for line in lacking:
             say(f"  - {line}")
+    for line in left:
+        say(line)
     if wrong:
-        raise BundleError(f"{wrong} of {len(acts)} submissions had a different result on the server.")
+        raise BundleError(f"{wrong} of {len(numbers)} submissions had a different result on the server.")
+    if left:
+        raise BundleError(
+            f"{len(left)} of {len(acts)} submissions were not made, as listed. Days begin at 00:00 UTC: repeat the "
+            "command tomorrow, and it goes on with them; or raise the phase's limits in the website's editor."
+        )
     return 0
 
 
@@ -338,6 +352,18 @@ def _unpacked(source: Path, scratch: Path, *, trust: bool) -> Bundle:
         unpack_bundle(source, scratch)
         source = scratch
     return load(find_root(source), trust=trust)
+
+
+def _ensure_alike(bundle: Bundle, competition: Competition, source: Path) -> None:
+    """Raise BundleError unless the competition can have been made from this bundle."""
+    pairs = {
+        "phases": ([phase.name for phase in bundle.phases], [phase.name for phase in competition.phases]),
+        "columns": ([column.key for column in bundle.columns], list(competition.columns)),
+    }
+    for what, (ours, theirs) in pairs.items():
+        if ours != theirs:
+            found = f"the {what} {', '.join(ours)}, and {competition.title} has {', '.join(theirs)}"
+            raise BundleError(f"--bundle {source}: has {found}. Name the zip that the competition was made from.")
 
 
 def _acts(

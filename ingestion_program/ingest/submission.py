@@ -152,7 +152,7 @@ def check_submission(
         *_check_metadata(names),
         *_check_model(folder, names, results=results),
         *_check_size(folder, limits),
-        *_warn_of_names(names, results=results and "model.py" not in names),
+        *_warn_of_names(names, results="model.py" not in names),
         *_warn_of_taken_names(folder, names, {PROGRAM, *aside}),
         *_warn_of_links(folder),
         *_warn_of_placeholders(folder),

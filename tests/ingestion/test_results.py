@@ -199,7 +199,7 @@ def test_files_that_are_not_what_their_form_says(name: str, tmp_path: Path) -> N
 
 def test_a_phase_of_code_refuses_results(submit: Submit) -> None:
     outcome = submit(of_2017(), SETTINGS)
-    assert (outcome.exit_code, outcome.run_codes()) == (1, ["results_refused", "results_ignored"])
+    assert (outcome.exit_code, outcome.run_codes()) == (1, ["results_refused"])
 
 
 def test_a_model_wins_over_results_beside_it(submit: Submit) -> None:

@@ -15,6 +15,12 @@ SCORES_LATE_S = 60.0
 """Longest time that incomplete scores may stay unchanged: the worker sends them one by one, after the status
 "Finished"."""
 USUAL_SHARED_MEMORY_MB = 64
+
+
+class NotTaken(BundleError):
+    """The server takes no submission of this account now; the message says why."""
+
+
 MEASURED = frozenset({"duration_s"})
 """Columns that hold a time, which differs from run to run."""
 
@@ -66,7 +72,7 @@ def register(connection: Connection, address: Address) -> None:
 def submit(connection: Connection, competition: Competition, act: Act, say: Callable[[str], None]) -> int:
     """Submit, unless an earlier rehearsal submitted the same zip to the phase's present parts.
 
-    Raises BundleError if this account may not submit now.
+    Raises NotTaken if this account may not submit now.
     """
     file_name = records.file_name_for(f"rehearsal-{records.digest(act.archive)[:16]}")
     newest = records.newest_part(connection, act.phase)
@@ -77,8 +83,7 @@ def submit(connection: Connection, competition: Competition, act: Act, say: Call
             return earlier.submission_id
     answer = connection.call("GET", f"/api/can_make_submission/{act.phase.phase_id}/")  # does not look at dates
     if not answer["can"]:
-        reason = answer["reason"]
-        raise BundleError(f"{act.phase.name}: the server takes no submission of this account: {reason}.")
+        raise NotTaken(f"{act.title}: the server takes no submission of this account now: {answer['reason']}.")
     uploaded = records.upload(
         connection, act.archive, "submission", name=f"rehearsal {act.title} {time.time_ns()}", file_name=file_name,
         competition=competition.competition_id,

@@ -43,6 +43,8 @@ LARGEST_TABLE = 64 * 2**20
 FORMS = {"phase": "[0-9]{1,18}", "folder": r"\w[\w.-]{0,99}", "on_board": "[01]"}
 """Columns of the table that are used -> pattern of their cells."""
 NO_SCORE = "no score: the leaderboard puts it above all others. Delete it, or run it again"
+DISTURBED = "the score is not comparable, which is the organisers' fault"
+LARGEST_RECORD = 16 * 2**20
 OLD = "ran on programs or data that have been replaced. Run it again: `bundle server replace`"
 
 
@@ -63,6 +65,24 @@ def row_problems(submission: Submission, phase: Phase, primary: str, newest: dat
     if submission.status == "Finished" and submission.is_older(newest):
         problems.append(OLD)
     return problems
+
+
+def run_problems(output: Path) -> list[str]:
+    """Return what ingestion's record says of a run that no participant is to blame for; not trusted.
+
+    `output`: the output of the submission's model, a zip. Its `run.json` has `problems` with `code` and `fault`, and
+    `processor` with `memory_kills`.
+    """
+    try:
+        with zipfile.ZipFile(output) as opened, opened.open("run.json") as file:
+            record = json.loads(file.read(LARGEST_RECORD))
+        codes = dict.fromkeys(one["code"] for one in record["problems"] if one["fault"] == "organiser")
+        kills = int((record["processor"] or {}).get("memory_kills", 0))  # older records do not tell
+    except (*UNREADABLE, AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return []
+    lines = [f"{kills} processes killed for lack of memory"] if kills else []
+    named = ", ".join(code for code in codes if re.fullmatch("[a-z_]{1,60}", str(code)))
+    return [*lines, f"{DISTURBED}: {named}. Run it again"] if named else lines
 
 
 def board_lines(connection: Connection, competition: Competition, phase: Phase) -> list[str]:
@@ -135,13 +155,17 @@ def fetch(
     folders = {entry.submission_id: out / f"{entry.submission_id}-{_plain(entry.owner)}" for entry in own}
     problems = {entry.submission_id: row_problems(entry, phase, competition.primary, newest) for entry in own}
     out.mkdir(parents=True, exist_ok=True)
-    rows = [
-        (entry.submission_id, entry.owner, f"{entry.created:%Y-%m-%d %H:%M:%S}", entry.status, int(entry.on_board),
-         entry.file_name, entry.phase_id, folders[entry.submission_id].name, "; ".join(problems[entry.submission_id]),
-         *(entry.scores.get(key, "") for key in competition.columns))
-        for entry in own
-    ]  # fmt: skip
-    write_table(table, (*COLUMNS, *competition.columns), rows)
+
+    def write() -> None:
+        rows = [
+            (entry.submission_id, entry.owner, f"{entry.created:%Y-%m-%d %H:%M:%S}", entry.status, int(entry.on_board),
+             entry.file_name, entry.phase_id, folders[entry.submission_id].name,
+             "; ".join(problems[entry.submission_id]), *(entry.scores.get(key, "") for key in competition.columns))
+            for entry in own
+        ]  # fmt: skip
+        write_table(table, (*COLUMNS, *competition.columns), rows)
+
+    write()  # so that an interrupted call goes on
     todo = [entry for entry in own if entry.ended and not _is_here(folders[entry.submission_id], entry)]
     running = [entry for entry in own if not entry.ended]
     missing = [
@@ -162,6 +186,9 @@ def fetch(
                 progress(done, len(work))
     finally:  # on an interruption, do not wait for the rest
         pool.shutdown(cancel_futures=True)
+    for number, folder in folders.items():
+        problems[number] += run_problems(folder / OUTPUT)
+    write()
     missing += [
         f"{names[number]}: its zip contains metadata, which can start a command of its own: "
         "inspect it before you trust the row."
@@ -171,7 +198,7 @@ def fetch(
     of_rows = [
         f"{names[entry.submission_id]}: {'; '.join(lines)}"
         for entry in own
-        if (lines := problems[entry.submission_id]) and (entry.on_board or NO_SCORE in lines)
+        if (lines := problems[entry.submission_id]) and (entry.on_board or NO_SCORE in lines or DISTURBED in lines[-1])
     ]
     return Fetched(table, new, len(own) - len(todo) - len(running), tuple(missing), tuple(of_rows))
 

@@ -10,7 +10,7 @@ from bundle_tools.cli import server as command
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server.rehearse import Result, compare, missing_limits
-from tests.codabench.server.conftest import SCORES, Bundle, Site, write_zip
+from tests.codabench.server.conftest import FILES, SCORES, Bundle, Site, write_zip
 from tests.codabench.server.fake import Server
 from tests.tiny import FILES as TINY
 from tests.tiny import write_files
@@ -39,6 +39,39 @@ def test_every_column_is_compared_but_the_run_time(site: Rehearsal) -> None:
     assert "Practice, half: Running" in printed
     assert "Practice, half (ended 2026-01-02 12:00 UTC: the website takes nothing any more" in printed
     assert "Final, half (begins 2099-01-01 12:00 UTC: the website takes nothing yet" in printed
+
+
+def test_what_a_phase_takes_no_more_is_left_for_another_day(site: Rehearsal, tmp_path: Path) -> None:
+    names = ("one", "two", "three")
+    chosen: list[object] = []
+    for name in names:
+        chosen += ["--submission", write_zip(tmp_path / f"{name}.zip", {"model.py": name.encode()})]
+    site.phase()["max_submissions_per_day"] = 2
+    printed = site.rehearse(*chosen, code=1)
+    assert printed.count("every column as at home") == 2
+    assert "Practice, three: the server takes no submission of this account now: Reached maximum" in printed
+    assert "1 of 3 submissions were not made" in printed
+    site.phase()["max_submissions_per_day"] = 4  # the next day
+    printed = site.rehearse(*chosen)
+    assert printed.count("of an earlier rehearsal") == 2
+    assert printed.count("every column as at home") == 3
+    assert len(site.server.submissions) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b"key: accuracy", b"key: error", "has the columns error, duration_s, and"),
+        (b"name: Final", b"name: Second", "has the phases Practice, Second, and"),
+    ],
+)
+def test_a_competition_is_rehearsed_with_its_own_bundle(
+    site: Rehearsal, tmp_path: Path, old: bytes, new: bytes, message: str
+) -> None:
+    content = FILES["competition.yaml"].replace(old, new)
+    other = write_zip(tmp_path / "other.zip", {**FILES, "competition.yaml": content})
+    assert message in site("rehearse", "--bundle", other, "--yes", code=1)
+    assert not site.server.submissions
 
 
 def test_it_goes_on_with_an_earlier_rehearsal(site: Rehearsal) -> None:

@@ -76,6 +76,34 @@ def test_no_name_becomes_a_formula_of_the_table(site: Fetching) -> None:
     assert "from before" in site.fetch()  # the table can be read back
 
 
+PROBLEMS = [{"code": "machine_busy", "fault": "organiser"}, {"code": "timeout", "fault": "participant"}]
+NOT_COMPARABLE = "the score is not comparable, which is the organisers' fault: machine_busy. Run it again"
+
+
+@pytest.mark.parametrize(
+    ("record", "remarks"),
+    [
+        ({"problems": PROBLEMS, "processor": {"busy": True}}, NOT_COMPARABLE),
+        ({"problems": PROBLEMS, "processor": None}, NOT_COMPARABLE),
+        ({"problems": PROBLEMS[1:], "processor": {"memory_kills": 3}}, "3 processes killed for lack of memory"),
+        ({"problems": PROBLEMS[1:], "processor": {"memory_kills": 0}}, ""),
+        ({"problems": [{"code": "=HYPERLINK()", "fault": "organiser"}], "processor": {}}, ""),
+        ({"problems": 5, "processor": 7}, ""),
+        ([], ""),
+        ("x" * 200, ""),
+    ],
+)
+def test_runs_that_the_machine_disturbed_are_named(
+    site: Fetching, tmp_path: Path, record: object, remarks: str
+) -> None:
+    number = site.submit("ann", 0.5, on_leaderboard=False)
+    zipped = write_zip(tmp_path / "o.zip", {"run.json": json.dumps(record).encode()}).read_bytes()
+    site.server.outputs = lambda _: {"prediction_result": zipped}
+    printed = site.fetch()
+    assert [line["problems"] for line in site.table()] == [remarks]
+    assert (f"#{number} ann: {NOT_COMPARABLE}" in printed) == (remarks == NOT_COMPARABLE)
+
+
 def test_a_second_call_brings_what_is_new(site: Fetching) -> None:
     first = site.submit("ann", 0.5)
     running = site.submit("bob", None, status="Running", on_leaderboard=False)
