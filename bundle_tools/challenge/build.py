@@ -245,7 +245,7 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
     if options.stand_in:
         text, loose = with_stand_in(text, loose, options.stand_in)
     if options.key:
-        loose += key_entries(root, fresh=options.new_key)
+        loose += key_entries(root, fresh=options.new_key, stand_in=options.stand_in is not None)
     if options.wheels:
         loose += wheel_entries(root)
     # An unpacked bundle may already contain these files; the new ones replace them.

@@ -101,7 +101,8 @@ def add_build(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     build.add_argument(
         "--stand-in", metavar="PHASE",
-        help="pack the open phase's data in place of this one's; `bundle server replace` uploads the real data later",
+        help="pack the open phase's data in place of this one's, and another seal key; "
+        "`bundle server replace --bundle` uploads the real ones later",
     )  # fmt: skip
     key = build.add_mutually_exclusive_group()
     key.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in private/")

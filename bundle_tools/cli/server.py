@@ -11,6 +11,8 @@ from pathlib import Path
 from bundle_tools.challenge.compare.runs import LARGEST_FACTS, LARGEST_OUTPUT, MOST_FILES
 from bundle_tools.cli.options import add_command, add_path, add_trust, positive
 from bundle_tools.codabench.archive import extract, zip_folder
+from bundle_tools.codabench.build import NAME as SEAL_KEY
+from bundle_tools.codabench.build import STAND_IN
 from bundle_tools.codabench.competition import Competition as Bundle
 from bundle_tools.codabench.competition import find_root, load, unpack_bundle
 from bundle_tools.codabench.keys import load as read_keys
@@ -84,12 +86,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
     replace = _competition(
         actions, "replace", "Give a phase new programs or data, and run its submissions again.",
-        "Take programs from an unpacked dist/bundle.zip: they share a secret key that the folders lack. Without any\n"
-        "part, submissions with results of older parts are run again.",
+        "--bundle takes all four parts from a zip of `bundle build`: programs need the secret key, which the folders\n"
+        "lack. Without any part, submissions with results of older parts are run again.",
     )  # fmt: skip
     replace.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
     for part in ("ingestion-program", "scoring-program", "input-data", "reference-data"):
         add_path(replace, f"--{part}", "PATH", "the new one: a folder or a zip")
+    add_path(replace, "--bundle", "ZIP", "all four, from a zip of `bundle build`, as when a stand-in ends")
     replace.add_argument("--no-rerun", action="store_true", help="leave the submissions as they are")
     _add_wait(replace)
     _add_yes(replace)
@@ -272,6 +275,8 @@ def replace(arguments: argparse.Namespace) -> int:
     phase = competition.phase(arguments.phase)
     given: dict[str, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
     with tempfile.TemporaryDirectory(prefix="bundle-replace-") as folder:
+        if arguments.bundle is not None:
+            given = _all_parts(arguments.bundle, phase, Path(folder, "bundle")) | given
         zips = replacing.packed(given, Path(folder))
         plan = [
             f"{part} of {phase.name} becomes {given[part]} ({path.stat().st_size / 1e6:.1f} MB)."
@@ -322,12 +327,24 @@ def board(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _all_parts(source: Path, phase: Phase, scratch: Path) -> dict[str, Path]:
+    """Return the parts of a phase in a bundle; raises BundleError for a stand-in, whose key is not secret."""
+    unpack_bundle(source, scratch)
+    task = load(find_root(scratch)).phase(phase.name).task
+    parts: dict[str, Path] = {part: path for part in PARTS if (path := getattr(task, part)) is not None}
+    program = parts.get("ingestion_program", scratch)
+    key = program / SEAL_KEY
+    if key.is_file() and key.read_text("ascii", "replace").startswith(STAND_IN):
+        raise BundleError(f"--bundle {source}: was built with --stand-in, so its key is not secret. Build without it.")
+    return parts
+
+
 def _doubts(part: str, path: Path) -> list[str]:
     """Return oddities of a part of this challenge that a server would accept."""
     with zipfile.ZipFile(path) as opened:
         names = set(opened.namelist())
     if part in replacing.PROGRAMS:
-        if "seal.key" in names:
+        if SEAL_KEY in names:
             return []
         return ["WARNING: no seal.key in it, so reports will say unsealed. Take it from an unpacked dist/bundle.zip."]
     listed, other = ("clips.csv", "labels.csv") if part == "input_data" else ("labels.csv", "clips.csv")

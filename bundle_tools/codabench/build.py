@@ -108,23 +108,26 @@ PROGRAMS = ("ingestion_program", "scoring_program")
 NAME = "seal.key"
 BYTES = 32
 KEY = re.compile(rf"[0-9a-f]{{{2 * BYTES}}}\n")
+STAND_IN = "0" * 16
+"""What the key of a stand-in begins with: others may see it, so nothing that counts is signed with it."""
 
 
-def key_entries(root: Path, *, fresh: bool) -> list[tuple[str, bytes]]:
+def key_entries(root: Path, *, fresh: bool, stand_in: bool = False) -> list[tuple[str, bytes]]:
     """Return the key file of both programs.
 
-    It is the same in each build, so that a program can be replaced in a running competition.
+    It is the same in each build, so that a program can be replaced in a running competition; a stand-in has another.
 
     Raises BundleError when the stored file contains no key.
     """
     if not all((root / program).is_dir() for program in PROGRAMS):
         return []
-    path = root / "private" / NAME
+    path = root / "private" / ("stand-in.key" if stand_in else NAME)
     if fresh or not path.exists():
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(BYTES) + "\n", encoding="ascii")
+        text = secrets.token_hex(BYTES)
+        path.write_text((STAND_IN + text)[: 2 * BYTES] + "\n" if stand_in else text + "\n", encoding="ascii")
     text = path.read_text(encoding="ascii", errors="replace")
     if not KEY.fullmatch(text):
         raise BundleError(f"{path}: expected {2 * BYTES} hexadecimal digits, found something else. Use --new-key.")

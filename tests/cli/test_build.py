@@ -369,8 +369,17 @@ def test_a_stand_in_keeps_a_phases_data_at_home(two_phases: Path) -> None:
     practice, final = document(out)["tasks"]
     assert final["name"] == "Final"
     assert all(final[part] == practice[part] for part in ("input_data", "reference_data"))
+    with zipfile.ZipFile(out) as opened:
+        stand_in = opened.read("ingestion_program/seal.key")
+        assert stand_in == opened.read("scoring_program/seal.key")
     assert build(two_phases)[0] == 0
     assert "reference_data/final/answer.txt" in names(out)
+    with zipfile.ZipFile(out) as opened:
+        real = opened.read("ingestion_program/seal.key")
+    assert (stand_in[:16] == b"0" * 16) > (real[:16] == b"0" * 16)
+    assert build(two_phases, "--stand-in", "final")[0] == 0
+    with zipfile.ZipFile(out) as opened:
+        assert opened.read("ingestion_program/seal.key") == stand_in
 
 
 @pytest.mark.parametrize(

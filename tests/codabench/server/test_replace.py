@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.codabench.server import replace as replacing
-from tests.codabench.server.conftest import SCORES, Bundle, Site
+from tests.codabench.server.conftest import FILES, SCORES, Bundle, Site, write_zip
 from tests.codabench.server.fake import PARTS, Fault, Server
 from tests.tiny import write_files
 
@@ -138,6 +138,18 @@ def test_a_failed_upload_leaves_the_task(site: Running, change: Callable[[Server
 def test_a_server_that_changes_something_else_is_noticed(site: Running) -> None:
     site.server.deaf_to = "input_data"
     assert "the server has another input_data than was uploaded" in site.replace(code=1)
+
+
+@pytest.mark.parametrize("stand_in", [True, False])
+def test_all_parts_of_a_bundle_take_the_place_of_a_stand_in(site: Running, tmp_path: Path, *, stand_in: bool) -> None:
+    before = site.parts()
+    key = (b"0" * 16 if stand_in else b"1" * 16) + b"a" * 48 + b"\n"
+    programs = {f"{program}/seal.key": key for program in ("ingestion_program", "scoring_program")}
+    made = write_zip(tmp_path / "made.zip", {**FILES, **programs})
+    printed = site("replace", "--bundle", made, "--yes", code=int(stand_in))
+    assert ("built with --stand-in, so its key is not secret" in printed) == stand_in
+    changed = {part for part in PARTS if before[part] != site.parts()[part]}
+    assert changed == (set() if stand_in else set(PARTS))
 
 
 def test_odd_parts_are_named_first_and_impossible_ones_refused(site: Running, tmp_path: Path) -> None:
