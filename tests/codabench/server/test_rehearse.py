@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import server as command
+from bundle_tools.cli import rehearse as command
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server.rehearse import Result, compare, missing_limits
