@@ -299,5 +299,10 @@ def _open(text: str) -> tuple[Connection, Address, Competition]:
 
 
 ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "publish": publish, "rehearse": lambda arguments: rehearse(*_open(arguments.competition), arguments), "audit": audit, "fetch": fetch, "replace": replace, "board": board,
-}  # fmt: skip
+    "publish": publish,
+    "rehearse": lambda arguments: rehearse(*_open(arguments.competition), arguments),
+    "audit": audit,
+    "fetch": fetch,
+    "replace": replace,
+    "board": board,
+}
