@@ -26,6 +26,10 @@ ATTACK = (
     "<svg onload='window.attacked = 3'></svg><style>*{display:none}</style>\u202egnorw\u2066\x1b[31m&lt;b&gt;"
     "<iframe srcdoc='<script>parent.attacked = 4</script>'></iframe>{{ 6 * 7 }}<base href=//evil.example/>"
 )
+EMBEDDED = {
+    "src": "<iframe src='{name}' width=800 height=600></iframe>",
+    "srcdoc": "<iframe srcdoc='{text}' width=800 height=600></iframe>",
+}
 FOCUSABLE = "summary, button, input, select, textarea, a[href], [tabindex='0']"
 
 
@@ -316,3 +320,24 @@ def test_nothing_that_a_participant_writes_comes_alive(browser: Browser, tmp_pat
         with browser.tab(page) as tab:
             assert_inert(tab)
         assert tab.heard == []
+
+
+@pytest.mark.parametrize("frame", EMBEDDED)
+def test_links_to_sections_stay_in_the_report_wherever_it_is_shown(
+    site: Site, browser: Browser, tmp_path: Path, frame: str
+) -> None:
+    report = site.pages["practice"]
+    (tmp_path / "report.html").write_bytes(report.read_bytes())
+    text = report.read_text("utf-8").replace("&", "&amp;").replace("'", "&#39;")
+    around = tmp_path / "around.html"
+    around.write_text(f"<title>Around</title>{EMBEDDED[frame].format(name='report.html', text=text)}", "utf-8")
+    with browser.tab(around) as tab:
+        inside = tab.page.frames[1]
+        links = inside.locator("nav a[href^='#']")
+        assert links.count() > 2
+        for number in range(links.count()):
+            links.nth(number).click()
+            section = inside.locator(links.nth(number).get_attribute("href"))
+            top = section.evaluate("element => element.getBoundingClientRect().top")
+            assert -1 <= top < 600, (frame, number)
+            assert inside.title() != "Around"

@@ -66,3 +66,15 @@ for (const choice of all("[data-theme-switch]")) {
   });
   choice.hidden = false;
 }
+
+// In a frame that is written rather than loaded (srcdoc), a link to a section would load the page around the frame.
+if (location.protocol === "about:") {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    const section = link && document.getElementById(link.getAttribute("href").slice(1));
+    if (!section) return;
+    event.preventDefault();
+    for (let folded = section.closest("details"); folded; folded = folded.parentElement.closest("details")) folded.open = true;
+    section.scrollIntoView();
+  });
+}
