@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace as changed
 from pathlib import Path
 
+from tqdm import tqdm
+
 from bundle_tools.cli.options import add_command, add_path, add_trust, positive
 from bundle_tools.cli.rehearse import rehearse
 from bundle_tools.codabench.build import NAME as SEAL_KEY
@@ -143,9 +145,9 @@ def publish(arguments: argparse.Namespace) -> int:
         raise BundleError(f"{archive}: expected a bundle, found {found}. `bundle build` makes the zip.")
     connection = log_in(arguments.server)
     connection.call("GET", "/api/datasets/", page_size=1)  # so that a wrong token is reported first
-    size = archive.stat().st_size / 1e6
+    size = tqdm.format_sizeof(archive.stat().st_size, "B")
     confirm(
-        [f"{archive} ({size:.1f} MB) becomes a competition on {connection.address}, which only its secret link opens."],
+        [f"{archive} ({size}) becomes a competition on {connection.address}, which only its secret link opens."],
         yes=arguments.yes,
     )
     with progress_bar("Upload", "B") as progress:
@@ -215,7 +217,7 @@ def replace(arguments: argparse.Namespace) -> int:
             given = _all_parts(arguments.bundle, phase, Path(folder, "bundle")) | given
         zips = replacing.packed(given, Path(folder))
         plan = [
-            f"{part} of {phase.name} becomes {given[part]} ({path.stat().st_size / 1e6:.1f} MB)."
+            f"{part} of {phase.name} becomes {given[part]} ({tqdm.format_sizeof(path.stat().st_size, 'B')})."
             for part, path in zips.items()
         ]
         plan += [f"  {doubt}" for part, path in zips.items() for doubt in _doubts(part, path)]

@@ -224,7 +224,8 @@ def _say_scores(run: Run, evaluation: Evaluation | None, problems: Sequence[Prob
         places = spread_decimals(first, open_=settings.report.truth)
         low, high = (round(end, places) + 0.0 for end in interval)
         level = f"{100 * settings.bootstrap.level:g} %"
-        say(f"{first.title}: {level} interval {low:.{places}f} to {high:.{places}f}.")
+        if low < high:  # else there are too few digits, or people, for one
+            say(f"{first.title}: {level} interval {low:.{places}f} to {high:.{places}f}.")
 
 
 _LARGEST_SCORES = 2**20

@@ -1,6 +1,6 @@
 """Rules about keys in general, the leaderboard, and the sizes and names of files."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from bundle_tools.codabench.keys import Board, Column, Mistake
@@ -65,7 +65,7 @@ def _check_board(draft: Draft, board: Board) -> Iterator[Finding]:
         return
     indexes = [column.index for column in columns]
     for column in columns:
-        yield from _check_column(draft, column, indexes)
+        yield from _check_column(draft, column, columns)
     for key in ("index", "key"):
         values = [value for column in columns if (value := getattr(column, key)) is not None]
         twice = sorted({str(value) for value in values if values.count(value) > 1})
@@ -90,7 +90,7 @@ def _check_board(draft: Draft, board: Board) -> Iterator[Finding]:
         yield Finding("column-first-hidden", "warning", where, what, effect, "Give another column the lowest index.")
 
 
-def _check_column(draft: Draft, column: Column, indexes: Collection[int]) -> Iterator[Finding]:
+def _check_column(draft: Draft, column: Column, columns: Sequence[Column]) -> Iterator[Finding]:
     if column.precision > DECIMALS_KEPT:
         what = f"precision: found {column.precision}."
         where, effect = (
@@ -116,9 +116,17 @@ def _check_column(draft: Draft, column: Column, indexes: Collection[int]) -> Ite
         yield Finding(
             "column-computation", "error", where, what, "No submission ever gets a score.", "List them: [0, 1]."
         )
-    elif column.index in chosen or any(index not in indexes for index in chosen):
+    elif column.index in chosen or set(chosen) - {other.index for other in columns}:
         what = "computation_indexes: expected indexes of other columns."
         yield Finding("column-computation", "error", where, what, REFUSED, "Correct the list.")
+    elif later := [index for index in chosen if index > column.index and _is_computed(columns, index)]:
+        what = f"computation_indexes: {', '.join(map(str, later))} is computed after {shown(column.key)}."
+        effect = "Codabench computes in the order of indexes: it gets an old value, or none."
+        yield Finding("column-computation", "error", where, what, effect, "Give what it uses lower indexes.")
+
+
+def _is_computed(columns: Sequence[Column], index: int) -> bool:
+    return any(column.index == index and column.computation for column in columns)
 
 
 # Codabench keeps the bundle and a copy of every data set made from it; both count against one user.

@@ -168,6 +168,12 @@ TEXT_MUTATIONS = [
     ("column-computation", "precision: 0", "computation: avg, computation_indexes: [1]"),
     ("column-computation", "precision: 0", "computation: avg, computation_indexes: [9]"),
     ("column-computation", "precision: 0", "computation_indexes: [0]"),
+    (
+        "column-computation",
+        "precision: 4}\n      - {index: 1,",
+        "precision: 4, computation: sum, computation_indexes: [1]}\n"
+        "      - {index: 1, computation: max, computation_indexes: [0],",
+    ),
     ("key-value", "precision: 0", "computation: median, computation_indexes: [0]"),
     ("yaml-duplicate-key", "title: Tiny", "title: Tiny\ntitle: Twice"),
     ("yaml-duplicate-key", "{index: 0, name: half,", "{index: 0, name: whole, name: half,"),
