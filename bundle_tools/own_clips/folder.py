@@ -20,7 +20,7 @@ from bundle_tools.untrusted import START, placeholder
 
 VIDEOS = (
     *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".3gp"),
-    *(".wmv", ".flv", ".ogv", ".mxf"),
+    *(".wmv", ".asf", ".flv", ".ogv", ".mxf", ".vob", ".dv", ".gif"),
 )
 # Usual column names for each role; case, blanks and underscores are ignored.
 USUAL = {

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from bundle_tools.canonical import KINDS, canonical, differences
-from bundle_tools.decoding import Unusable, pictures
+from bundle_tools.challenge.reading.video import describe
+from bundle_tools.decoding import Unusable, count_frames, pictures
 from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, UnreadableClip, read_facts, wanted_frames
 from ingest.requests import FrameRequest
@@ -208,6 +209,8 @@ def check(kind: Kind, made: bytes, duration_s: float, path: Path) -> None:
     times, numbers = zip(*kind.shown_numbers(), strict=True)
     moments = np.arange(1 / 6, times[-1], 1 / 3).tolist()
     read_s, frames = read(path, moments)
+    described = describe(made)
+    assert described.claimed_frames == described.packets == len(read_facts(path).times) == count_frames(made)[0]
     assert read_s == pytest.approx(duration_s, abs=0.015)
     expected = [numbers[bisect.bisect(times, moment) - 1] for moment in moments]
     assert [shown_number(frame) for frame in frames] == expected

@@ -32,14 +32,15 @@ class UnreadableVideo(Exception):
 
 @dataclass(frozen=True)
 class Video:
-    """A video file as its container describes it, without decoding; `packets` are coded frames."""
+    """A video file as its container describes it, without decoding."""
 
     file_bytes: int
     duration_s: float
     """Length, seconds; 0 if the container has none."""
     claimed_frames: int
-    """Frames according to the container; 0 if it has no number."""
+    """Frames that are shown according to the container; 0 if it has no number."""
     packets: int
+    """Coded frames that are shown: an edit can hide the first ones."""
     fps: float
     """Frames per second on average; 0 if the container has none."""
     width: int
@@ -94,19 +95,20 @@ def describe(content: bytes) -> Video:
         with open_clip(content) as container:
             stream = picture_track(container)
             sizes = {"video": 0, "audio": 0}
-            packets = 0
+            packets = hidden = 0
             for packet in container.demux():
                 kind = packet.stream.type
                 if kind in sizes and packet.size:
                     sizes[kind] += packet.size
-                    packets += packet.stream.index == stream.index
+                    packets += packet.stream.index == stream.index and not packet.is_discard
+                    hidden += packet.stream.index == stream.index and packet.is_discard
             tags = dict(container.metadata)
             for other in container.streams:
                 tags |= other.metadata
             return Video(
                 file_bytes=len(content),
                 duration_s=(container.duration or 0) / av.time_base,
-                claimed_frames=stream.frames,
+                claimed_frames=max(0, stream.frames - hidden),
                 packets=packets,
                 fps=float(stream.average_rate or 0),
                 width=stream.codec_context.width,
