@@ -33,6 +33,8 @@ LARGEST_SD = 576
 """Most rows of a picture that players take for BT.601 if its file names no colours; for BT.709 above."""
 UNTAGGED, BT2020, PQ, HLG = 2, 9, 16, 18
 """Code points of ITU-T H.273: of anything that a file does not name, of primaries and of transfer curves."""
+DOLBY_VISION = ("dvh1", "dvhe")
+"""Codecs of HEVC, as MP4 names them, whose pictures may have colours that only Dolby Vision can show."""
 LARGEST_STEP_BACK_S = 1
 """How far time stamps may go back; further ones are those of another clip."""
 SMALLEST_GAP_S = 0.02
@@ -77,6 +79,9 @@ class Clip:
         self.source, self.picture, self.sound = source, picture_track(source), sound_track(source)
         if (lasts_s := (source.duration or 0) / av.time_base) > LONGEST_S:
             raise Unusable(f"it lasts {lasts_s / 60:.0f} minutes: cut it into clips of at most {LONGEST_S // 60}")
+        codec = self.picture.codec_context
+        if codec.codec_tag in DOLBY_VISION and codec.colorspace != BT2020:
+            raise Unusable("its colours are those of Dolby Vision alone: export it as HDR10, HLG or SDR")
         self.unit = self.picture.time_base or Fraction(1, 25)
         """Of time stamps of pictures, seconds."""
         self.picture.thread_type = "NONE"  # clips are made in parallel, which is faster than several threads per clip

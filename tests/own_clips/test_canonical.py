@@ -239,6 +239,7 @@ def check(kind: Kind, made: bytes, duration_s: float, path: Path) -> None:
         (write(TS) + write(TS), "its time begins again in the middle"),
         (with_matrix(1, 1, -1, 1), "an odd angle"),
         (cover_alone(), "it holds no picture track"),
+        (write(Kind("dolby", codec="libx265", pixels="yuv420p10le")).replace(b"hev1", b"dvhe"), "Dolby Vision alone"),
     ],
 )
 def test_what_no_player_shows_well_is_named(content: bytes, why: str) -> None:
