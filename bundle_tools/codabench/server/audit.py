@@ -8,6 +8,14 @@ from bundle_tools.codabench.server.client import Connection, ServerError
 from bundle_tools.codabench.server.records import Address, Competition
 
 
+BREAKS = {
+    "reference_data": "labels: predictions can be copied from them",
+    "input_data": "clips: models can be fitted to them",
+    "ingestion_program": "the key that signs results: they can be made up",
+}
+"""What an open part gives away; both programs hold the same key."""
+
+
 @dataclass(frozen=True)
 class Private:
     """One file that only the programs should get; its key may allow others to download it."""
@@ -65,8 +73,13 @@ def lines(leaks: list[Leak]) -> list[str]:
     for leak in leaks:
         parts.setdefault((leak.private.phase, leak.who, leak.listed), []).append(leak.private.part)
     how = {True: "the server tells the keys", False: "with the keys, which the server does not tell"}
+    told = {leak.private.part for leak in leaks if leak.listed}
     return [
-        f"  {phase}: {', '.join(names)} open to {who}: {how[listed]}." for (phase, who, listed), names in parts.items()
+        *(
+            f"  {phase}: {', '.join(names)} open to {who}: {how[listed]}."
+            for (phase, who, listed), names in parts.items()
+        ),
+        *(f"  Open {part} gives away {what}." for part, what in BREAKS.items() if part in told),
     ]
 
 

@@ -12,6 +12,8 @@ def test_a_server_that_leaks_is_named_with_each_file(site: Site) -> None:
     everything = "ingestion_program, scoring_program, input_data, reference_data"
     for phase in ("Practice", "Final"):
         assert f"{phase}: {everything} open to somebody who is not logged in: the server tells the keys." in printed
+    assert "Open reference_data gives away labels: predictions can be copied from them." in printed
+    assert "Open ingestion_program gives away the key that signs results" in printed
     assert "Not tried as a second account" in printed
     assert not any(key in printed for key in site.server.data)
     assert {method for method, _, _ in site.server.requests} == {"GET"}  # nothing is changed
