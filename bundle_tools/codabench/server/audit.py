@@ -7,7 +7,6 @@ from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import Connection, ServerError
 from bundle_tools.codabench.server.records import Address, Competition
 
-
 BREAKS = {
     "reference_data": "labels: predictions can be copied from them",
     "input_data": "clips: models can be fitted to them",
