@@ -4,6 +4,7 @@ import argparse
 import sys
 import tempfile
 import webbrowser
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ First steps, in the folder of this kit (README.md has more):
   python3 kit.py check my_submission          list all problems and their fixes; --run 3 also runs three clips
   python3 kit.py run my_submission            run and score it; results are kept in runs/
   python3 kit.py compare runs/one runs/two    show whether one run is better by more than luck
+  python3 kit.py diagnose runs/one            show cue by cue what it claimed and what moved its predictions
   python3 kit.py pack my_submission           check it, then write the zip to upload
   python3 kit.py read "TEXT"                  show what the scoring program reads in an explanation's text
 """
@@ -77,6 +79,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     compares.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a folder written by `kit.py run`")
     compares.set_defaults(action=_compare)
+    diagnoses = _command(
+        commands, "diagnose", "Show cue by cue what a run claimed and what moved its predictions.", "runs/one"
+    )
+    diagnoses.add_argument("run", metavar="RUN", type=Path, help="a folder written by `kit.py run`")
+    diagnoses.set_defaults(action=_diagnose)
     reads = _command(
         commands, "read", "Show what the scoring program reads in an explanation's text.", '"A smile raised the score."'
     )
@@ -170,10 +177,22 @@ def _pack(given: argparse.Namespace) -> int:
 
 
 def _compare(given: argparse.Namespace) -> int:
-    from compare import Incomparable, compare  # noqa: PLC0415 - it imports all of scoring
+    from compare import compare  # noqa: PLC0415 - it imports all of scoring
+
+    return _say_lines(lambda: compare(given.runs))
+
+
+def _diagnose(given: argparse.Namespace) -> int:
+    from compare import diagnose  # noqa: PLC0415 - as above
+
+    return _say_lines(lambda: diagnose(given.run))
+
+
+def _say_lines(make: Callable[[], list[str]]) -> int:
+    from compare import Incomparable  # noqa: PLC0415 - as above
 
     try:
-        lines = compare(given.runs)
+        lines = make()
     except Incomparable as error:
         for problem in error.args:
             _say(f"{problem}.")
