@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from score.landmarks import Landmark, Landmarks
 from score.report.drawings import MOST_DOTS, calibration, residuals, scatter
+from score.report.predictions import stated_error
 from score.report.write import report_page
 from score.settings import Target
 from tests.scoring.canary import CAUSE, CONSTANT, SOURCES, canary_case, leaks, secrets
@@ -99,6 +100,7 @@ def test_failed_clips_count_and_a_range_is_no_unit(tmp_path: Path) -> None:
 def test_a_closed_phase_compares_nothing(report: dict[str, Any], tmp_path: Path) -> None:
     case = make_case(clips=24, report=report)
     case.run = training_of(0.3)
+    assert stated_error(scored_of(tmp_path / "run", case)) is None
     page = page_of(tmp_path, case)
     assert not re.search("cross-validation|left out of training|too good", page.text)
 
