@@ -34,7 +34,7 @@ def test_what_is_stated_is_read(tmp_path: Path) -> None:
     assert problems == []
 
 
-@pytest.mark.parametrize("solution", ["network"])
+@pytest.mark.parametrize("solution", ["cue_reader", "network"])
 def test_the_examples_state_theirs(solution: str) -> None:
     labels = (ROOT / "public_data/labels.csv").read_text("utf-8").partition("\n")[0].split(",")[2:]
     training, problems = read_training(ROOT / "solutions" / solution, labels)

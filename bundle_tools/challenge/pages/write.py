@@ -25,8 +25,8 @@ from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.files import templates_in
 
 TEMPLATES = Path(__file__).with_name("templates")
-PICTURES = Path(__file__).resolve().parents[3] / "docs" / "images" / "overview"
-"""Where `docs/images/make.py --overview` writes the pictures of pages."""
+PICTURES = Path(__file__).resolve().parents[3] / "docs" / "images" / "pages"
+"""Where `docs/images/make.py --overview` and `--explanations` write the pictures of pages."""
 VALUES = "pages/values.yaml"
 """What templates say of a bundle and no setting holds: `meanings` of high values by target, and `has_sources`."""
 LAST_LINE = re.compile(r"<!-- bundle pages: (?P<template>\S+) (?P<digest>[0-9a-f]{12}) -->\s*\Z")
@@ -172,15 +172,18 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.strip("\n").encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
-def picture(file: str, width: int, shows: str) -> str:
-    """Return a picture as data, because the platform stores no files beside a page's text.
+def picture(width: int, *pictures: tuple[str, str]) -> str:
+    """Return pictures as data, because the platform stores no files beside a page's text; side by side if they fit.
 
-    `width`: largest width, pixels. `shows`: the text instead of it.
+    `width`: largest width of each, pixels. `pictures`: files, each with the text instead of it.
     """
-    kind = {".webp": "webp", ".svg": "svg+xml"}[Path(file).suffix]
-    data = base64.b64encode((PICTURES / file).read_bytes()).decode()
-    style = f"width:100%;max-width:{width}px;height:auto"
-    return f'<p><img style="{style}" alt="{shows}" src="data:image/{kind};base64,{data}"></p>'
+    images = []
+    for file, shows in pictures:
+        kind = {".webp": "webp", ".svg": "svg+xml"}[Path(file).suffix]
+        data = base64.b64encode((PICTURES / file).read_bytes()).decode()
+        style = f"width:100%;max-width:{width}px;height:auto;vertical-align:top"
+        images.append(f'<img style="{style}" alt="{shows}" src="data:image/{kind};base64,{data}">')
+    return f"<p>{' '.join(images)}</p>"
 
 
 def _context(draft: Draft) -> dict[str, Any]:
