@@ -74,7 +74,7 @@ class CheckResult:
         errors = sum(finding.level == "error" for finding in self.findings)
         others = len(self.findings) - errors
         if not self.findings:
-            return "nothing to correct."
+            return "nothing wrong in its files."
         said = f"{counted(errors, 'error')} to correct" if errors else "no errors"
         return f"{said}, {counted(others, 'other remark')}." if others else f"{said}."
 

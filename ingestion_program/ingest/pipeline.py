@@ -202,6 +202,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: RunDeadl
     said = pool.output()
     if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
+        this.log.line(f"the model printed text: its last {len(said)} bytes are in model_output.txt", summary=True)
 
 
 def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> WorkerPool:

@@ -212,6 +212,12 @@ def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:
         assert OURS.findall(path.read_text("utf-8")) == [], path
     competition = yaml.safe_load((bundle / "competition.yaml").read_text())
     assert competition["title"] == "How warm?"
+    glued = [
+        found
+        for path in bundle.glob("pages/*.md")
+        for found in re.findall(r"[a-z]\.[A-Z][a-z]+ .{20}", path.read_text())
+    ]
+    assert re.findall(r"[a-z]\.[A-Z][a-z]+ .{20}", pages) == []  # sentences without a space between
     data, overview, environment = ((bundle / f"pages/{n}.md").read_text() for n in ("data", "overview", "environment"))
     assert "friendly" in data
     assert "6 labelled clips of 3 people" in data
