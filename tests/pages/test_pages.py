@@ -202,6 +202,11 @@ def test_texts_are_read_as_the_page_says() -> None:
         "The smile lowered it.": [("smile", "interview", -1)],
         "A lively voice raised it.": [("voice", "interview", 1)],
         "The vibes were great.": [],
+        "A broad smile and lively gestures raised it; dim lighting lowered it a little.": [
+            ("smile", "interview", 1),
+            ("motion", "interview", 1),
+            ("lighting", "interview", -1),
+        ],
     }
     for text, claims in told.items():
         assert text in page or text.rstrip(".") in page, text
