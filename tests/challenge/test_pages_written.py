@@ -238,6 +238,25 @@ def test_pictures_hold_their_own_data_and_are_small(
     assert any(names[0] in problem for problem in problems)
 
 
+def test_rules_and_dates_are_typed_once_and_their_mistakes_are_named_at_once(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = ["pages", "--bundle", str(copy)]
+    values = {"rules": {"teams": "At most four people."}, "dates": {"Winners": "2030-05-01"}}
+    write_files(copy, {write.VALUES: yaml.safe_dump(values)})
+    assert main(bundle) == 0
+    assert "Pages changed: 2." in capsys.readouterr().out
+    overview, terms = (text_of(copy, name) for name in ("overview", "terms"))
+    assert "- **Winners**: 2030-05-01\n" in overview
+    assert "## Rules\n\n- **Teams**: At most four people.\n\n## " in overview
+    assert "with one account each. At most four people. Organisers" in terms
+    write_files(copy, {write.VALUES: "rules: {price: a book, teams: 3}\nhas_sources: maybe\n"})
+    assert main(bundle) == 1
+    told = capsys.readouterr().out
+    for mistake in ("did you mean rules.prizes?", "rules.teams: expected a text, found 3", "has_sources: expected"):
+        assert mistake in told
+
+
 def test_pictures_stand_side_by_side_where_there_is_room() -> None:
     both = write.picture(390, ("good.webp", "One."), ("bad.webp", "Another."))
     assert both.count("<p>") == 1
