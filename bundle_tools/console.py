@@ -94,8 +94,9 @@ def _lines(title: str) -> Progress:
         before = done - 1 if before < 0 else before
         if (now_s := time.monotonic()) - told_s >= EVERY_S:
             told_s = now_s
-            left_min = (now_s - begun_s) / max(1, done - before) * (total - done) / 60
-            sys.stderr.write(f"{title}: {done} of {total}, about {left_min:.0f} min left\n")
+            left_s = (now_s - begun_s) / max(1, done - before) * (total - done)
+            left = f"{left_s / 60:.0f} min" if left_s >= 90 else f"{left_s:.0f} s"
+            sys.stderr.write(f"{title}: {done} of {total}, about {left} left\n")
             sys.stderr.flush()
 
     return update
