@@ -76,6 +76,8 @@ def progress_bar(title: str, unit: str = "clip") -> Iterator[Progress]:
     with tqdm(desc=title, unit=unit, leave=False) as bar:
 
         def update(done: int, total: int) -> None:
+            if bar.total is None:
+                bar.initial = bar.n = done - 1  # what an earlier run has done says nothing of the time left
             bar.total = total
             bar.update(done - bar.n)
 
@@ -83,13 +85,18 @@ def progress_bar(title: str, unit: str = "clip") -> Iterator[Progress]:
 
 
 def _lines(title: str) -> Progress:
-    told_s = time.monotonic()
+    begun_s = told_s = time.monotonic()
+    before = -1
+    """Steps that an earlier run had done."""
 
     def update(done: int, total: int) -> None:
-        nonlocal told_s
+        nonlocal told_s, before
+        before = done - 1 if before < 0 else before
         if (now_s := time.monotonic()) - told_s >= EVERY_S:
             told_s = now_s
-            sys.stderr.write(f"{title}: {done} of {total}\n")
+            left_s = (now_s - begun_s) / max(1, done - before) * (total - done)
+            left = f"{left_s / 60:.0f} min" if left_s >= 90 else f"{left_s:.0f} s"
+            sys.stderr.write(f"{title}: {done} of {total}, about {left} left\n")
             sys.stderr.flush()
 
     return update

@@ -1,6 +1,7 @@
-"""Compare runs side by side, and show which differences are more than luck, with the scoring program's own numbers."""
+"""Compare runs and diagnose one, with the scoring program's own numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,12 @@ import numpy as np
 import programs
 from runs import read_rows
 from score.columns import columns
+from score.cues import LEAKS, TITLES, cue_cells, unclaimed
 from score.errors import ScoringError
-from score.evaluate import ClipScores, clip_scores, column_values
+from score.evaluate import ClipScores, clip_scores, column_values, evaluate
 from score.metrics import resample_weights
 from score.pipeline import prepare
+from score.run import Run
 
 RESAMPLES = 1000
 SURE = 0.95
@@ -50,15 +53,36 @@ def compare(folders: Sequence[Path]) -> list[str]:
     return lines
 
 
+def diagnose(folder: Path) -> list[str]:
+    """Show cue by cue what a run claimed, and what its predictions did; return the lines to print.
+
+    Raises Incomparable if it cannot be read.
+    """
+    run = _prepared(folder)
+    if isinstance(run, str):
+        raise Incomparable(run)
+    settings = replace(run.settings, bootstrap=replace(run.settings.bootstrap, resamples=0))
+    cues = evaluate(run.outcomes, settings, run.results.run.duration_s).cues
+    names = unclaimed(cues)
+    summary = f"Moved the prediction unclaimed, on so many clips: {names}." if names else "No cue moved it unclaimed."
+    sizes = "Claim and effect: mean sizes on the tested clips, for the target of each clip."
+    return [*_aligned([TITLES, *map(cue_cells, cues)]), "", summary, f"{sizes} {LEAKS}"]
+
+
 def _read_run(folder: Path) -> ClipScores | str:
     """Return the data from which scoring computes the columns, or why there is none."""
+    run = _prepared(folder)
+    return run if isinstance(run, str) else clip_scores(run.outcomes, run.settings)
+
+
+def _prepared(folder: Path) -> Run | str:
+    """Read what scoring read of a run, or return why that is impossible."""
     if not (folder / "input/res/run.json").is_file():
         return f"{folder}: expected a folder written by `kit.py run`, found none (no input/res/run.json)"
     try:
-        prepared = prepare(folder / "input")
+        return prepare(folder / "input")
     except ScoringError as error:
         return f"{folder}: {error.headline} Run it again"
-    return clip_scores(prepared.outcomes, prepared.settings)
 
 
 def _table(names: Sequence[str], runs: Sequence[ClipScores], *, enough: bool) -> list[str]:
@@ -80,5 +104,10 @@ def _table(names: Sequence[str], runs: Sequence[ClipScores], *, enough: bool) ->
         drawn = [column_values(run, weights)[shown[0].key] for run in runs]
         rows.append(["better in", "", *(f"{(one > drawn[0]).mean():.0%}" for one in drawn[1:])])
         rows.append(["worse in", "", *(f"{(one < drawn[0]).mean():.0%}" for one in drawn[1:])])
+    return _aligned(rows)
+
+
+def _aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])]).rstrip() for cells in rows]

@@ -4,12 +4,14 @@ import argparse
 import sys
 import tempfile
 import webbrowser
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import programs
+from ingest.errors import visible
 from ingest.log import speak_utf8
-from runs import REPORT, Once, Screen, new_folder, run, score_lines
+from runs import PRINTED, REPORT, Once, Screen, finished, new_folder, run, score_lines
 from submission import CheckResult, Refused, check, counted, pack, require
 
 FIRST_STEPS = """\
@@ -20,9 +22,12 @@ First steps, in the folder of this kit (README.md has more):
   python3 kit.py check my_submission          list all problems and their fixes; --run 3 also runs three clips
   python3 kit.py run my_submission            run and score it; results are kept in runs/
   python3 kit.py compare runs/one runs/two    show whether one run is better by more than luck
+  python3 kit.py diagnose runs/one            show cue by cue what it claimed and what moved its predictions
   python3 kit.py pack my_submission           check it, then write the zip to upload
   python3 kit.py read "TEXT"                  show what the scoring program reads in an explanation's text
 """
+SHOWN = 10
+"""Lines that are shown of what a model printed while it was tried out."""
 NOT_RUN = "Nothing was run: correct the errors first."
 WARNED = ", but see the warnings above."
 LOOKED_FOR = "names, sizes, secrets, syntax, imports, class Model"
@@ -77,6 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     compares.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a folder written by `kit.py run`")
     compares.set_defaults(action=_compare)
+    diagnoses = _command(
+        commands, "diagnose", "Show cue by cue what a run claimed and what moved its predictions.", "runs/one"
+    )
+    diagnoses.add_argument("run", metavar="RUN", type=Path, help="a folder written by `kit.py run`")
+    diagnoses.set_defaults(action=_diagnose)
     reads = _command(
         commands, "read", "Show what the scoring program reads in an explanation's text.", '"A smile raised the score."'
     )
@@ -104,21 +114,23 @@ def _run(given: argparse.Namespace) -> int:
     for line in score_lines(out) if scored else ():
         _say(line)
     if scored and given.clips:
-        _say("These few clips show whether it works, not how good it is: run all clips before you compare.")
+        _say(
+            "These few clips show whether it works, not how good it is. To measure and compare, run all: "
+            f"python3 kit.py run {given.submission}"
+        )
+    if (out / PRINTED).is_file():
+        _say(f"What the model printed: {out / PRINTED}")
     report = out / REPORT
     if report.is_file():
         _say(f"Report: {report}")
         if given.open:
             webbrowser.open(report.resolve().as_uri())
-    if scored:
-        _say(
-            f"Next: open the report (or use --open), change the model, run it again, and compare: {_again(given, out)}"
-        )
+    elif scored:
+        earlier = finished(given.submission, out)
+        if earlier:
+            _say(f"Is it better than before? python3 kit.py compare {earlier[-1]} {out}")
+        _say("Next: open the report (or use --open), change the model, and run it again: `compare` tells runs apart.")
     return 0 if scored else 1
-
-
-def _again(given: argparse.Namespace, out: Path) -> str:
-    return f"python3 kit.py compare {out} {new_folder(given.submission, None)}"
 
 
 def _check(given: argparse.Namespace) -> int:
@@ -143,6 +155,9 @@ def _try_out(submission: Path, checked: CheckResult, clips: int) -> bool:
     told = Once(Screen(), checked.repeated)
     with tempfile.TemporaryDirectory() as folder:
         scored = run(submission, checked, Path(folder) / "run", clips, told)
+        printed = Path(folder) / "run" / PRINTED
+        for line in printed.read_text("utf-8").splitlines()[-SHOWN:] if printed.is_file() else ():
+            _say(f"[model] {visible(line)}")
     if not scored or told.levels["ERROR"]:
         _say("It does not work yet: see the problems above.")
         return False
@@ -170,10 +185,22 @@ def _pack(given: argparse.Namespace) -> int:
 
 
 def _compare(given: argparse.Namespace) -> int:
-    from compare import Incomparable, compare  # noqa: PLC0415 - it imports all of scoring
+    from compare import compare  # noqa: PLC0415 - it imports all of scoring
+
+    return _say_lines(lambda: compare(given.runs))
+
+
+def _diagnose(given: argparse.Namespace) -> int:
+    from compare import diagnose  # noqa: PLC0415 - as above
+
+    return _say_lines(lambda: diagnose(given.run))
+
+
+def _say_lines(make: Callable[[], list[str]]) -> int:
+    from compare import Incomparable  # noqa: PLC0415 - as above
 
     try:
-        lines = compare(given.runs)
+        lines = make()
     except Incomparable as error:
         for problem in error.args:
             _say(f"{problem}.")

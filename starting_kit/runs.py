@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterator, Sequence
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from submission import CheckResult, Refused
 RUNS = Path("runs")
 """Where runs are kept, below the current folder."""
 REPORT, SCORES = "output/detailed_results.html", "output/scores.json"
+PRINTED, LABELS = "input/res/model_output.txt", "input/ref/labels.csv"
 # Files covering all clips that scores do not need.
 _ABOUT_ALL = ("groups", "landmarks", "jury", "observations")
 # How the programs print problems: ingestion in its log and again at the end, scoring in two lists.
@@ -103,10 +104,20 @@ def new_folder(submission: Path, name: str | None) -> Path:
         if (RUNS / name).exists():
             raise Refused(f"{RUNS / name} exists already: choose another --name, or remove that folder")
         return RUNS / name
+    return next(folder for folder in _folders(submission) if not folder.exists())
+
+
+def finished(submission: Path, out: Path) -> list[Path]:
+    """Return the runs of a submission before this one that it can be compared with, the last one last."""
+    kept = [folder for folder in takewhile(Path.exists, _folders(submission)) if (folder / SCORES).is_file()]
+    clips = (out / LABELS).read_bytes()
+    return [folder for folder in kept if folder != out and (folder / LABELS).read_bytes() == clips]
+
+
+def _folders(submission: Path) -> Iterator[Path]:
     own = submission.resolve()
     usual = own.name if own.is_dir() else own.stem
-    names = (usual if number == 1 else f"{usual}-{number}" for number in count(1))
-    return next(RUNS / free for free in names if not (RUNS / free).exists())
+    return (RUNS / (usual if number == 1 else f"{usual}-{number}") for number in count(1))
 
 
 def run(submission: Path, checked: CheckResult, out: Path, clips: int | None, say: Say) -> bool:

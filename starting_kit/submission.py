@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import programs
 from ingest.settings import Task, read_task
-from ingest.submission import check_submission, read_credits
+from ingest.submission import check_submission, read_credits, read_training
 from sources import LARGEST_SOURCE, Finding, check_sources
 
 # Raised for a zip that is damaged, has a password, or names places that cannot be written.
@@ -74,7 +74,7 @@ class CheckResult:
         errors = sum(finding.level == "error" for finding in self.findings)
         others = len(self.findings) - errors
         if not self.findings:
-            return "nothing to correct."
+            return "nothing wrong in its files."
         said = f"{counted(errors, 'error')} to correct" if errors else "no errors"
         return f"{said}, {counted(others, 'other remark')}." if others else f"{said}."
 
@@ -195,7 +195,10 @@ def _sources(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
 
 def _judged_by_ingestion(folder: Path) -> Iterator[Finding]:
     """Apply the rules and limits of the platform's own program."""
-    for problem in (*check_submission(folder, _task().limits, aside=programs.ASIDE), *read_credits(folder)[1]):
+    task = _task()
+    wrong_training = read_training(folder, [target.name for target in task.targets])[1]
+    wrong = check_submission(folder, task.limits, aside=programs.ASIDE)
+    for problem in (*wrong, *read_credits(folder)[1], *wrong_training):
         found = f"{problem.found}; expected {problem.expected}"
         yield Finding(problem.severity, problem.code, problem.where, found, problem.fix)
 

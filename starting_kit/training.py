@@ -84,12 +84,21 @@ def errors_of_unseen(fit: Fit, values: Numbers, data: Labelled) -> tuple[Numbers
     return np.abs(ours - data.labels).mean(axis=0), np.abs(constant - data.labels).mean(axis=0)
 
 
-def say_skill(data: Labelled, errors: tuple[Numbers, Numbers] | None) -> None:
-    """Print the error for people left out of training, and warn if there are few clips.
+def say_skill(data: Labelled, errors: tuple[Numbers, Numbers] | None, out: Path) -> None:
+    """Print the error for people left out of training, warn if there are few clips, and write `training.json`.
 
-    `errors`: as returned by `errors_of_unseen`; None if there is only one person.
+    Reports of runs compare that error with the one on their clips; a submission that builds on the labels of Practice
+    shows there. `errors`: as returned by `errors_of_unseen`; None without a cross-validation. `out`: folder of the
+    submission; without errors an earlier file there is removed, because it describes another training.
     """
     clips, people = len(data.clips), len(set(data.sources))
+    path = out / "training.json"
+    path.unlink(missing_ok=True)
+    if errors is not None:
+        error = {name: round(float(value), 6) for name, value in zip(data.targets, errors[0], strict=True)}
+        training = {"format_version": 1, "clips": clips, "people": people, "folds": min(FOLDS, people)}
+        text = json.dumps({**training, "grouped_by": "source_id", "error": error}, indent=1)
+        path.write_text(text + "\n", encoding="utf-8")
     print(f"Trained on {clips} clips of {people} people or source videos.")
     if errors is not None:
         print("For people who were left out of training:")

@@ -36,6 +36,7 @@ from bundle_tools.codabench.trust import ensure_trusted, remember
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.console import Progress, progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.synthetic.dataset import DATA_VERSION
 from bundle_tools.synthetic.folders import write_training
 
 # Everything else (tests, docs, benchmarks, tools) is left out, unless competition.yaml names it.
@@ -171,12 +172,12 @@ def needs_training_set(root: Path) -> bool:
 def training_set(root: Path, workers: int, progress: Progress | None) -> Path:
     """Return the folder of the drawn training set, made the first time.
 
-    An interrupted run leaves no incomplete folder under that name.
+    An interrupted run leaves no incomplete folder under that name, and the next one goes on with its clips.
     """
     folder = root / FOLDER
     if not (folder / "labels.csv").is_file():
-        unfinished = folder.with_name(folder.name + ".part")
-        write_training(unfinished, clips=TRAINING_CLIPS, seed=SEED, workers=workers, progress=progress)
+        unfinished = folder.with_name(f"{folder.name}.{DATA_VERSION}.part")
+        write_training(unfinished, clips=TRAINING_CLIPS, seed=SEED, workers=workers, progress=progress, resume=True)
         unfinished.replace(folder)
     return folder
 

@@ -94,7 +94,7 @@ def add_build(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     add_path(
         training, "--training", "DIR",
         "publish this labelled set in place of public_data/ (default: replace a sample of drawn clips with a set "
-        f"of {TRAINING_CLIPS}, generated once in a few minutes and kept in {FOLDER}/)",
+        f"of {TRAINING_CLIPS}, generated once in a quarter of an hour and kept in {FOLDER}/)",
     )  # fmt: skip
     training.add_argument(
         "--no-training", action="store_true", help="publish the sample: participants then have nothing to train on"

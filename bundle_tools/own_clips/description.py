@@ -14,7 +14,7 @@ from pydantic import Field, StrictFloat
 from pydantic.dataclasses import dataclass
 
 from bundle_tools.own_clips.files import Problems, plain
-from bundle_tools.phase_data.settings import TRIED, Challenge, Target
+from bundle_tools.phase_data.settings import TRIED, Challenge, Dates, Rules, Target
 from bundle_tools.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, matching, one_of, read
 
 NAME = r"[a-z][a-z0-9_]{0,31}"
@@ -78,6 +78,8 @@ class _File(Section):
     aliases: dict[Name, Entries[Name]] = field(default_factory=dict)
     columns: _Columns = field(default_factory=_Columns)
     ignore: Entries[Name] = ()
+    rules: Rules = field(default_factory=Rules)
+    dates: Dates = field(default_factory=dict)
 
     def mistakes(self) -> Iterator[Rule]:
         names = [target.name for target in self.targets]
@@ -122,6 +124,8 @@ def read_description(path: Path, problems: Problems) -> Description:
         group,
         found.vocabulary,
         found.aliases,
+        rules=found.rules,
+        dates=found.dates,
     )
     columns = {role: plain(column) for role, column in vars(found.columns).items() if column is not None}
     return Description(challenge, columns, tuple(map(plain, found.ignore)))

@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator
+from pydantic.dataclasses import dataclass as schema
 
 from bundle_tools.phase_data.files import templates_in
+from bundle_tools.schema import CONFIG, Section, line
 
 VOCABULARY = (
     "smile", "gaze", "motion", "posture", "lighting", "framing",
@@ -34,6 +40,26 @@ class Target:
     """What a high value means, for the pages; empty if not given."""
 
 
+def _spelt(day: object) -> object:
+    return day.isoformat() if isinstance(day, date) else day
+
+
+_Text = Annotated[str, line(500)]
+Dates = dict[Annotated[str, line(60)], Annotated[str, BeforeValidator(_spelt), line(60)]]
+"""What happens besides the phases, and when; YAML reads an unquoted day as a date."""
+
+
+@schema(frozen=True, config=CONFIG)
+class Rules(Section):
+    """What only the organiser can say; the pages Overview and Terms show it. Empty texts are left out."""
+
+    eligibility: _Text | None = None
+    """Who may take part."""
+    teams: _Text | None = None
+    """How many people a team may have, and so on."""
+    prizes: _Text | None = None
+
+
 @dataclass(frozen=True)
 class Challenge:
     """The targets, and the vocabulary of explanations."""
@@ -51,6 +77,9 @@ class Challenge:
     """Words for cues in addition to the built-in lexicon, by cue."""
     skill_reference: Mapping[str, float] = field(default_factory=dict)
     """By target, the mean absolute error that earns a skill factor of 1."""
+    rules: Rules = field(default_factory=Rules)
+    dates: Mapping[str, str] = field(default_factory=dict)
+    """What happens besides the phases, and when."""
 
     @property
     def main(self) -> int:

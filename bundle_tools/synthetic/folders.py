@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from bundle_tools.atomic import replaced
 from bundle_tools.phase_data.files import by_clip, write_key_frames, write_transcripts
 from bundle_tools.synthetic.causes import as_entry, contributions
 from bundle_tools.synthetic.clip import COLUMNS, DURATION_S, ROWS, encode, occupied, render, script_of
@@ -69,17 +70,28 @@ class _Made:
 
 
 def write_training(
-    out: Path, *, clips: int, seed: int, workers: int, progress: Progress | None, split: str = "independent"
+    out: Path,
+    *,
+    clips: int,
+    seed: int,
+    workers: int,
+    progress: Progress | None,
+    split: str = "independent",
+    resume: bool = False,
 ) -> None:
     """Write a labelled set: ``out/clips/*.mp4``, ``labels.csv``, ``transcripts.json`` and ``README.md``.
 
     `out`: the folder; made if it is missing, its earlier clips are replaced. `workers`: number of processes; 1 renders
-    in this one.
+    in this one. `resume`: whether the earlier clips are of this very set and are kept.
     """
     members = plan("training", clips=clips, seed=seed, split=split)
-    _fresh(out / "clips")
-    made = _make([_Job(member, out, of_phase=False) for member in members], workers, progress)
-    write_transcripts(out, _transcripts(made))
+    if not resume:
+        shutil.rmtree(out / "clips", ignore_errors=True)
+    (out / "clips").mkdir(parents=True, exist_ok=True)
+    kept = {path.stem for path in (out / "clips").glob("*.mp4")}
+    jobs = [_Job(member, out, of_phase=False) for member in members if member.clip_id not in kept]
+    _make(jobs, workers, progress and (lambda done, _: progress(len(members) - len(jobs) + done, len(members))))
+    write_transcripts(out, {member.clip_id: script_of(member.spec).text for member in members})
     _write_labels(members, out)
     (out / "README.md").write_text(readme(clips, split), encoding="utf-8")
 
@@ -193,7 +205,8 @@ def _make_one(job: _Job) -> _Made:
     renderings = [render(spec) for spec in drawn.values()]
     digests, transcripts = {}, {}
     for file, data, rendering in zip(drawn, encode(renderings), renderings, strict=True):
-        (job.out / file).write_bytes(data)
+        with replaced(job.out / file) as unfinished:
+            unfinished.write_bytes(data)
         digests[Path(file).stem] = hashlib.sha256(data).hexdigest()
         if file != exchange:  # only parts of it are shown, with the words of the clip
             transcripts[Path(file).stem] = rendering.transcript

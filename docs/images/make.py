@@ -3,7 +3,7 @@
 Runs the solution on both phases, and a submission that cannot be judged, into ``build/screenshots/runs``; a run that is
 there is used again. With ``--readme`` the picture of the README is written, too; with ``--pages`` nothing but the pages
 is pictured, rendered as Codabench does; with ``--jury`` nothing but the pictures of the guides for jury and jurors is
-written, with ``--overview`` nothing but those of the page *Overview*. Needs Chromium, and npm for the pages.
+written, with ``--overview`` or ``--explanations`` nothing but those of that page. Needs Chromium, and npm for pages.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from bundle_tools.cli.main import main as bundle
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "screenshots"
 README_PICTURE = ROOT / "docs" / "images" / "report.png"
-SOLUTION = ROOT / "solutions" / "cue_reader"
+SOLUTION, TEMPLATE = ROOT / "solutions" / "cue_reader", ROOT / "starting_kit" / "template"
 BROKEN = "class Modell:\n    pass\n"
 PAGE = "detailed_results.html"
 REPORTS = ("practice", "final", "failed")
@@ -72,12 +72,16 @@ def main() -> None:
     parser.add_argument("--pages", action="store_true", help="the pages only")
     parser.add_argument("--jury", action="store_true", help="the two pictures of the jury only")
     parser.add_argument("--overview", action="store_true", help="the pictures of the page Overview only")
+    parser.add_argument("--explanations", action="store_true", help="the pictures of the page Explanations only")
     arguments = parser.parse_args()
     if arguments.jury:
         _take_jury()
         return
     if arguments.overview:
         _take_overview()
+        return
+    if arguments.explanations:
+        _take_explanations()
         return
     pages = {} if arguments.pages else {name: _page(name) for name in REPORTS}
     with sync_playwright() as driver:
@@ -113,7 +117,8 @@ def _page(name: str) -> Path:
         bundle(["run", str(broken), "--phase", "practice", "--out", str(run)])
         return run / "scoring_output" / PAGE
     if not (run / "ingestion_output" / "run.json").is_file():
-        bundle(["run", str(SOLUTION), "--phase", name, "--out", str(run)])
+        solution, phase = (TEMPLATE, "practice") if name == "template" else (SOLUTION, name)
+        bundle(["run", str(solution), "--phase", phase, "--out", str(run)])
     page = OUT / f"{name}.html"
     if bundle(["report", str(run), "--out", str(page)]):
         raise SystemExit(f"{run}: no report. Delete the folder and try again.")
@@ -164,6 +169,17 @@ def _take_overview() -> None:
         browser = _browser(driver)
         _take(browser, report, View("overview", 1160, 900), picture)
         take_overview(OUT / "runs" / "practice", browser, picture)
+        browser.close()
+
+
+def _take_explanations() -> None:
+    """Take the example's and the template's explanation of one clip, and draw a label over a cue."""
+    sys.path.insert(0, str(ROOT))
+    from docs.images.explanation_pictures import take_explanations  # noqa: PLC0415 - the path is known now
+
+    with sync_playwright() as driver:
+        browser = _browser(driver)
+        take_explanations({"good": _page("practice"), "bad": _page("template")}, browser)
         browser.close()
 
 

@@ -18,7 +18,7 @@ from PIL import Image
 
 from bundle_tools.programs import use_own_program
 
-FOLDER = Path(__file__).resolve().parent / "overview"
+FOLDER = Path(__file__).resolve().parent / "pages"
 INPUT_DATA = FOLDER.parents[2] / "input_data" / "practice"
 CLIP, PART, TIME_S = "c3b5ae5aa3", "mouth", 2.5
 """What is shown: a clip with a smile, the part that is exchanged, and when."""
@@ -43,15 +43,15 @@ def take_overview(run: Path, browser: Any, report: Path) -> None:  # noqa: ANN40
     `report`: a picture of the first screen of the run's report.
     """
     before, after = _frames()
-    _save(Image.fromarray(before), "clip.webp", quality=90)
+    save(Image.fromarray(before), "clip.webp", quality=90)
     with Image.open(report) as picture:
         first_screen = picture.convert("RGB").crop((30, 0, picture.width - 30, FIRST_SCREEN))
         size = (800, 800 * first_screen.height // first_screen.width)
-        _save(first_screen.resize(size, Image.Resampling.LANCZOS), "report.webp", quality=43)
+        save(first_screen.resize(size, Image.Resampling.LANCZOS), "report.webp", quality=43)
     tab = browser.new_page(viewport={"width": 800, "height": 100})
     tab.set_content(_card(run, before, after))
     with Image.open(BytesIO(tab.screenshot(full_page=True))) as picture:
-        _save(picture.convert("RGB"), "explanation.webp", quality=72)
+        save(picture.convert("RGB"), "explanation.webp", quality=72)
     tab.close()
 
 
@@ -101,7 +101,8 @@ def _uri(frame: Frame) -> str:
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def _save(picture: Image.Image, name: str, *, quality: int) -> None:
+def save(picture: Image.Image, name: str, *, quality: int) -> None:
+    """Write a picture of a page."""
     path = FOLDER / name
     picture.save(path, "WEBP", quality=quality, method=6)
     if path.stat().st_size > LARGEST:

@@ -7,7 +7,7 @@ without its own fix gets that of its code, see `ingest.codes`.
 import difflib
 import math
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,11 +75,21 @@ def check_prediction(value: object, targets: tuple[Target, ...]) -> tuple[dict[s
             if prediction[target.name] != number:
                 warnings.append(_warning("target_rounded", "predict", where, repr(number), limits))
     if problems:
-        return None, problems
+        return None, _of_all(problems, names)
     if unknown:
         found = ", ".join(unknown[:COMPARED_KEYS])[:200]
         warnings.append(_warning("target_unknown", "predict", "predict", found, "only " + ", ".join(names)))
     return prediction, warnings
+
+
+def _of_all(problems: list[Problem], names: list[str]) -> list[Problem]:
+    """Name a mistake once that every target has."""
+    first = problems[0]
+    if not len(problems) == len(names) > 1 or {problem.code for problem in problems} != {first.code}:
+        return problems
+    fix = f"add {', '.join(map(repr, names))}" if first.code == "target_missing" else first.fix
+    found = ", ".join(f"{problem.found} for {name}" for problem, name in zip(problems[:2], names, strict=False))
+    return [replace(first, where="every target", found=found + ", …" * (len(names) > 2), fix=fix)]
 
 
 def check_explanation(

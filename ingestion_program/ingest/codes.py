@@ -56,6 +56,7 @@ _SUBMISSION = (
     Code("install_ignored", "W", ("load",), "files that would install something", "nothing to install", "put modules into the zip; the image's packages are fixed"),
     Code("name_taken", "W", ("load",), "files named like installed modules", "names that no installed module has", "rename them; otherwise the model imports them instead"),
     Code("credits_broken", "W", ("load",), "mistakes in credits.yaml", "the format that the page Submission shows", "correct them; wrong entries are ignored"),
+    Code("training_broken", "W", ("load",), "mistakes in training.json", "the format that docs/output_format.md shows", "let training.py of the starting kit write it; it is ignored otherwise"),
     Code("link_in_zip", "W", ("load",), "links in the zip", "ordinary files", "zip the files themselves: the platform unpacks a link as text"),
     Code("file_placeholder", "W", ("load",), "files that stand for others", "the files themselves", "download them, as with `git lfs pull`, and zip again"),
 )  # fmt: skip

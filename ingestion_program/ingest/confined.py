@@ -293,6 +293,7 @@ def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
         **{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
         **({"PYTHONPATH": str(packages)} if packages else {}),
         "HOME": str(scratch),
+        "ORT_DISABLE_TELEMETRY": "1",  # else ONNX Runtime opens sockets and keeps a database at home
         "TMPDIR": str(scratch),
         "LANG": "C.UTF-8",
         "PYTHONHASHSEED": "0",

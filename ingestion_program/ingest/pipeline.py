@@ -34,7 +34,15 @@ from ingest.results import ResultsReader, older_names
 from ingest.runner import Runner
 from ingest.settings import Task, read_task
 from ingest.stats import Feedback, RunStats, RunStatus
-from ingest.submission import Credit, Fingerprint, check_submission, fingerprint, read_credits
+from ingest.submission import (
+    Credit,
+    Fingerprint,
+    Training,
+    check_submission,
+    fingerprint,
+    read_credits,
+    read_training,
+)
 from ingest.workers import ModelWorker
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
@@ -64,6 +72,7 @@ class _Run:
     task: Task | None = None
     fingerprint: Fingerprint | None = None
     credits: tuple[Credit, ...] = ()
+    training: Training | None = None
     footage: Footage = field(default_factory=lambda: Footage([], {}, {}, {}))
     results: RecordWriter | None = None
 
@@ -85,7 +94,8 @@ class _Run:
         self.log.close()
         self.room.close()
         settings = self.input_data / SETTINGS
-        record = run_record(self.stats, self.clock, self.task, settings, self.fingerprint, self.credits, used)
+        submitted = (self.fingerprint, self.credits, self.training)
+        record = run_record(self.stats, self.clock, self.task, settings, submitted, used)
         write_run(self.folder, record)
         write_manifest(self.folder, self.keeper.sign if self.keeper.keyed else None)
         publish(self.folder, self.output)
@@ -175,7 +185,8 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: RunDeadl
         this.stats.end("invalid", problems)
         return
     this.credits, doubts = read_credits(submission)
-    this.stats.warn([*problems, *doubts], this.log)
+    this.training, mistakes = read_training(submission, [target.name for target in task.targets])
+    this.stats.warn([*problems, *doubts, *mistakes], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = RecordWriter(this.folder, task.targets)
     if not task.results or (submission / "model.py").is_file():
@@ -191,6 +202,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: RunDeadl
     said = pool.output()
     if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
+        this.log.line(f"the model printed text: its last {len(said)} bytes are in model_output.txt", summary=True)
 
 
 def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> WorkerPool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ingest.clock import Clock
     from ingest.keeper import Sign
     from ingest.settings import Task
-    from ingest.submission import Credit, Fingerprint
+    from ingest.submission import Credit, Fingerprint, Training
 
 
 def seal(manifest: dict[str, Any], sign: Sign) -> str:
@@ -190,16 +190,16 @@ def run_record(
     clock: Clock,
     task: Task | None,
     settings: Path,
-    fingerprint: Fingerprint | None,
-    credits: tuple[Credit, ...] = (),
+    submitted: tuple[Fingerprint | None, tuple[Credit, ...], Training | None],
     used: Processor | None = None,
 ) -> dict[str, Any]:
     """Return the record of a run, as in docs/output_format.md.
 
     `task`: None if the run ended before its settings were read.
-    `fingerprint`: of the submission; None if the run ended before the submission was checked.
+    `submitted`: the submission's hashes, None if the run ended before it was checked; its credits; its training.
     `used`: processor time; None if no process was started.
     """
+    fingerprint, credits, training = submitted
     return {
         "format_version": FORMAT_VERSION,
         "program_version": VERSION,
@@ -216,6 +216,7 @@ def run_record(
         "submission_sha256": fingerprint and fingerprint.sha256,
         "submission_files": list(fingerprint.files) if fingerprint else None,
         "credits": [credit.record() for credit in credits],
+        **({"training": asdict(training)} if training else {}),
         "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
         "data_sha256": data_sha256(settings) if settings.is_file() else None,
         "seed": task and task.seed,

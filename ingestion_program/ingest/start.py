@@ -71,6 +71,6 @@ def _leave_record(output: Path, keeper: KeyKeeper, clock: Clock, advice: str) ->
     stats.end("organiser_error", [problem, *keeper.problems])
     log.line(advice, summary=True)
     log.close()
-    write_run(output, run_record(stats, clock, None, Path("task.yaml"), None))
+    write_run(output, run_record(stats, clock, None, Path("task.yaml"), (None, (), None)))
     write_manifest(output, keeper.sign if keeper.keyed else None)
     return ORGANISER_ERROR

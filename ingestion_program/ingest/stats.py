@@ -31,7 +31,8 @@ MOST_SOURCES, MOST_LINES = 50, 2000
 LINE = re.compile(r"(?P<file>.+?\.py) line (?P<line>[0-9]{1,7})(, in .*)?", re.DOTALL)
 # Places that only the programs name.
 PLACES = frozenset(
-    {"model.py", "predict", "explain", "text", "image", "evidence", "space", "time", "the remaining clips"}
+    {"model.py", "predict", "every target", "explain", "text", "image", "evidence", "space", "time"}
+    | {"the remaining clips"}
 )
 
 

@@ -1,8 +1,9 @@
-"""What was submitted: its files, and whom it credits."""
+"""What was submitted: its files, whom it credits, and what it says of its training."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import sys
@@ -10,13 +11,16 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
+from pydantic import Field, StrictFloat, StrictInt
+from pydantic.dataclasses import dataclass as schema
 
 from ingest.data import hash_file, placeholder
 from ingest.errors import Problem
 from ingest.results import EXPLANATIONS, PREDICTIONS, find_results
+from ingest.schema import CONFIG, Mistake, Rule, Section, WrongSettings, line, validate
 from ingest.settings import Limits
 
 if TYPE_CHECKING:
@@ -113,6 +117,58 @@ def _credit(entry: object, where: str, problems: list[Problem]) -> Credit | None
 def _credit_warning(where: str, found: str, expected: str) -> Problem:
     fix = "correct credits.yaml; wrong entries are ignored and cost nothing"
     return Problem("credits_broken", "load", where, found, expected, fix, severity="warning")
+
+
+TRAINING = "training.json"
+_Count = Annotated[StrictInt, Field(ge=2, le=10**6)]
+
+
+@schema(frozen=True, config=CONFIG)
+class Training(Section):
+    """What a submission says about its training: the keys of `training.json`, which its training wrote."""
+
+    format_version: Literal[1]
+    clips: _Count
+    people: _Count
+    """Groups that were left out one after the other; none is in the training and among the left-out at once."""
+    folds: _Count
+    grouped_by: Annotated[str, line(40)]
+    """What a group is, such as `source_id`."""
+    error: dict[str, Annotated[StrictFloat, Field(ge=0)]]
+    """By target: mean absolute error for people who were left out, in the target's unit."""
+
+    def mistakes(self) -> Iterator[Rule]:
+        """Return the broken rules across keys."""
+        for few, many in (("folds", "people"), ("people", "clips")):
+            if getattr(self, few) > getattr(self, many):
+                yield few, str(getattr(self, few)), f"at most the {getattr(self, many)} {many}"
+
+
+def read_training(submission: Path, targets: Collection[str]) -> tuple[Training | None, list[Problem]]:
+    """Read what a submission says about its training.
+
+    Returns None without the file or with a mistake in it; and a warning for each mistake, since it costs nothing.
+    """
+    path = submission / TRAINING
+    if path.is_symlink() or not path.is_file():
+        return None, []
+    mistakes: list[Mistake] = []
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ValueError(f"{path.stat().st_size} bytes")
+        training = validate(Training, json.loads(path.read_bytes()), mistakes)
+        if training.error.keys() == set(targets):
+            return training, []
+        mistakes = [Mistake("value", "error", ", ".join(training.error)[:200], f"the targets {', '.join(targets)}")]
+    except WrongSettings as error:
+        mistakes = error.mistakes
+    except (ValueError, RecursionError) as error:
+        mistakes = [Mistake("unreadable", "", str(error)[:100], f"JSON of at most {LARGEST_FILE} bytes")]
+    fix = "let training.py of the starting kit write it, or leave it out; it is ignored and costs nothing"
+    return None, [
+        Problem("training_broken", "load", f"{TRAINING} {each.key}".strip(), each.found, each.expected, fix, "warning")
+        for each in mistakes
+    ]
 
 
 METADATA = ("metadata", "metadata.yaml")

@@ -21,12 +21,23 @@ OF_KIND: dict[type[BaseException], str] = {
     RecursionError: "end the recursion",
 }
 OF_LIBRARIES = {
-    ("protobuf parsing failed", "does not have a graph"): "the ONNX file is damaged or incomplete: export it again",
-    ("onnx opset", "model ir version"): "export for an older version of ONNX, such as opset_version=17",
+    (
+        *("protobuf parsing failed", "does not have a graph", "no graph was found"),
+        *("failed to parse onnx model", "model_proto.has_graph()"),
+    ): "the ONNX file is damaged or incomplete: export it again",
+    ("onnx opset", "model ir version"): (
+        "export for an older version of ONNX: opset_version=17 with dynamo=False, or model.ir_version = 10 in onnx"
+    ),
+    ("external data path",): (
+        "weights are in a second file: put it beside the first under its own name, or export with dynamo=False"
+    ),
+    ("onnx_importer",): (
+        "OpenCV cannot read this network: use onnxruntime, or export with dynamo=False, into one file"
+    ),
     ("__main__'",): "the pickle needs a class of the script that wrote it: move the class to a module, and save again",
     ("failed to allocate memory", "bad_alloc"): OF_KIND[MemoryError],
 }
-"""What ONNX Runtime and pickle say of a file that they cannot load or run, and what helps."""
+"""What ONNX Runtime, OpenCV and pickle say of a file that they cannot load or run, and what helps."""
 OF_A_GPU = ("cuda", "nvidia driver", "no gpu")
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
 """Device files that a machine with a GPU has."""

@@ -11,6 +11,7 @@ from score.axes.faithfulness import KINDS, marks
 from score.axes.registry import LABEL_FREE, REGISTRY
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.columns import Column, Measured, columns
+from score.cues import CueNumbers, cue_table
 from score.diagnostics import (
     Diagnostic,
     RankCurve,
@@ -169,6 +170,8 @@ class Evaluation:
     """Effect of hiding by rank of the mark, in space and in time; unscored."""
     clips: tuple[ClipNumbers | None, ...] = ()
     """One entry a clip of the reference; None for a clip without a prediction."""
+    cues: tuple[CueNumbers, ...] = ()
+    """Claims and effects of each cue; unscored."""
     fairness: Fairness | None = None
     """How groups of people are treated; None if the phase has no groups."""
     reasons: RightReasons | None = None
@@ -303,6 +306,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
         shortfalls=find_shortfalls(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
         curves=curves,
         clips=clip_numbers(outcomes, counted, axes, settings),
+        cues=cue_table(counted, axes, settings.explanation_score.vocabulary),
         fairness=measure_fairness(outcomes, settings),
         reasons=scores.reasons,
     )

@@ -168,6 +168,14 @@ def read(schema: type[Schema], path: Path) -> Schema:
     """
     mistakes: list[Mistake] = []
     content = _load(path, mistakes)
+    return validate(schema, content, mistakes)
+
+
+def validate(schema: type[Schema], content: object, mistakes: list[Mistake]) -> Schema:
+    """Return what a file holds as its schema; `mistakes`: those that were found when it was read.
+
+    Raises WrongSettings with every mistake.
+    """
     if not mistakes or content is not None:
         try:
             settings: Schema = TypeAdapter(schema).validate_python(content, by_alias=True, by_name=False)

@@ -69,7 +69,8 @@ def main() -> None:
         model = fit(seen, labels, data.targets)
         return lambda unseen: np.array([list(model.predict(row).values()) for row in unseen])
 
-    say_skill(data, errors_of_unseen(fitted, values, data) if len(set(data.sources)) > 1 else None)
+    errors = errors_of_unseen(fitted, values, data) if len(set(data.sources)) > 1 else None
+    say_skill(data, errors, options.out.parent)
 
 
 if __name__ == "__main__":

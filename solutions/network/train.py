@@ -312,7 +312,7 @@ def main() -> None:
             say(f"predicted the people of fold {number} of {FOLDS}")
         write_unseen(folder, fold, ours, options.out / "unseen.json")
         errors = np.abs(ours - folder.labels).mean(axis=0), np.abs(constant - folder.labels).mean(axis=0)
-    say_skill(folder, errors)
+    say_skill(folder, errors, options.out)
 
 
 def _spread(found: Tensor, wanted: Tensor) -> Tensor:

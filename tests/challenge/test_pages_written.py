@@ -216,17 +216,64 @@ def test_the_command_checks_writes_and_is_then_silent(copy: Path, capsys: pytest
     assert "call_s                       45\n" in capsys.readouterr().out
 
 
-def test_pictures_hold_their_own_data_and_are_small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    overview = text_of(ROOT, "overview")
-    pictures = re.findall(r'<img style="[^"]+" alt="[^"]{40,}" src="data:image/([\w+]+);base64,([\w+/=]+)"', overview)
-    files = [write.PICTURES / name for name in ("clip.webp", "explanation.webp", "report.webp", "how_it_works.svg")]
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("overview", ("clip.webp", "explanation.webp", "report.webp", "how_it_works.svg")),
+        ("explanations", ("good.webp", "bad.webp", "cue_and_label.svg")),
+    ],
+)
+def test_pictures_hold_their_own_data_and_are_small(
+    page: str, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = text_of(ROOT, page)
+    pictures = re.findall(r'<img style="[^"]+" alt="[^"]{40,}" src="data:image/([\w+]+);base64,([\w+/=]+)"', text)
+    files = [write.PICTURES / name for name in names]
     assert [base64.b64decode(data) for _, data in pictures] == [file.read_bytes() for file in files]
     assert {kind for kind, _ in pictures} == {"webp", "svg+xml"}
     assert max(len(data) for _, data in pictures) < 50_000
     monkeypatch.setattr(write, "PICTURES", tmp_path)
-    problems = [page.problem for page in pages_of(open_bundle(ROOT)) if page.problem]
-    assert len(problems) == 1
-    assert "clip.webp" in problems[0]
+    problems = [each.problem for each in pages_of(open_bundle(ROOT)) if each.problem]
+    assert len(problems) == 2
+    assert any(names[0] in problem for problem in problems)
+
+
+def test_rules_and_dates_are_typed_once_and_their_mistakes_are_named_at_once(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = ["pages", "--bundle", str(copy)]
+    values = {"rules": {"teams": "At most four people."}, "dates": {"Winners": "2030-05-01"}}
+    write_files(copy, {write.VALUES: yaml.safe_dump(values)})
+    assert main(bundle) == 0
+    assert "Pages changed: 2." in capsys.readouterr().out
+    overview, terms = (text_of(copy, name) for name in ("overview", "terms"))
+    assert "- **Winners**: 2030-05-01\n" in overview
+    assert "## Rules\n\n- **Teams**: At most four people.\n\n## " in overview
+    assert "with one account each. At most four people. Organisers" in terms
+    write_files(copy, {write.VALUES: "rules: {price: a book, teams: 3}\nhas_sources: maybe\n"})
+    assert main(bundle) == 1
+    told = capsys.readouterr().out
+    for mistake in ("did you mean rules.prizes?", "rules.teams: expected a text, found 3", "has_sources: expected"):
+        assert mistake in told
+
+
+def test_pictures_stand_side_by_side_where_there_is_room() -> None:
+    both = write.picture(390, ("good.webp", "One."), ("bad.webp", "Another."))
+    assert both.count("<p>") == 1
+    assert both.count("width:100%;max-width:390px") == both.count("<img") == 2
+
+
+def test_the_plot_of_a_cue_is_that_of_the_training_clips() -> None:
+    from docs.images.explanation_pictures import plot  # noqa: PLC0415 - pillow
+
+    drawn = plot()
+    assert (write.PICTURES / "cue_and_label.svg").read_text("utf-8") == drawn
+    rises = [
+        float(line.split()[1]) - float(line.split()[-1]) for line in re.findall(r'<polyline points="([^"]+)"', drawn)
+    ]
+    # Pixels: up with the smile, and nowhere with the background.
+    assert rises[0] > 50
+    assert abs(rises[1]) < 5
 
 
 def test_nothing_is_asked_where_no_page_is_ours(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,13 @@
 """What a person sees: progress in one place on a terminal, files named from where one stands, and whole files."""
 
 import io
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from bundle_tools.atomic import replaced
-from bundle_tools.console import ONE_UP, Screen, say
+from bundle_tools.console import ONE_UP, Screen, progress_bar, say
 
 LINES = (
     "[ingestion] model loaded\n",
@@ -40,6 +41,20 @@ def test_each_pass_has_one_line_of_progress_on_a_terminal_alone(
     printed = stream.getvalue()
     assert printed.count(ONE_UP) == erased  # rows: at 60 columns two of the lines take two
     assert printed.replace(ONE_UP, "") == "".join(LINES)
+
+
+@pytest.mark.parametrize("before", [0, 100])
+def test_long_work_says_how_long_it_will_still_take(
+    before: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("bundle_tools.console.time.monotonic", count(step=6).__next__)
+    with progress_bar("training clips") as progress:
+        for done in range(before + 1, before + 5):
+            progress(done, 122 + before)
+    assert capsys.readouterr().err.splitlines() == [
+        f"training clips: {before + 2} of {122 + before}, about 12 min left",
+        f"training clips: {before + 4} of {122 + before}, about 12 min left",
+    ]
 
 
 def test_files_below_the_current_folder_are_named_from_there(

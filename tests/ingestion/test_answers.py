@@ -47,7 +47,7 @@ def test_numbers_that_are_taken(value: object, expected: float) -> None:
         (0.5, ["prediction_type"]),
         ([0.1, 0.2], ["prediction_type"]),
         (np.zeros(2), ["prediction_type"]),
-        ({}, ["target_missing", "target_missing"]),
+        ({}, ["target_missing"]),
         ({"warmth": 0.5}, ["target_missing"]),
         ({**GOOD, "warmth": None}, ["target_type"]),
         ({**GOOD, "warmth": "0.5"}, ["target_type"]),
@@ -57,13 +57,23 @@ def test_numbers_that_are_taken(value: object, expected: float) -> None:
         ({**GOOD, "warmth": np.array([0.1, 0.2])}, ["target_type"]),
         ({**GOOD, "warmth": math.nan}, ["target_not_finite"]),
         ({**GOOD, "warmth": math.inf}, ["target_not_finite"]),
-        ({**GOOD, "warmth": 1.2, "interview": -3}, ["target_out_of_range", "target_out_of_range"]),
+        ({**GOOD, "warmth": 1.2, "interview": -3}, ["target_out_of_range"]),
+        ({"warmth": 1.2}, ["target_out_of_range", "target_missing"]),
     ],
 )
 def test_predictions_that_fail_their_clip(value: object, codes: list[str]) -> None:
     prediction, problems = check_prediction(through_the_channel(value), TARGETS)
     assert prediction is None
     assert [problem.code for problem in problems] == codes
+
+
+def test_a_mistake_that_every_target_has_is_told_once() -> None:
+    [problem] = check_prediction({"warmth": "0.4", "interview": "0.7"}, TARGETS)[1]
+    assert (problem.where, problem.found) == ("every target", "the text '0.4' for warmth, the text '0.7' for interview")
+    [problem] = check_prediction({}, TARGETS)[1]
+    assert problem.fix == "add 'warmth', 'interview'"
+    [problem] = check_prediction({"warmth": 2.0}, TARGETS[:1])[1]
+    assert problem.where == 'target "warmth"'
 
 
 def test_a_misspelt_target_is_recognised() -> None:

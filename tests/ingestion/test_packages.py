@@ -78,7 +78,8 @@ def test_an_image_for_gpus_has_the_versions_of_all_others() -> None:
     locks = (ROOT / name for name in ("ingestion_program/requirements.lock", "requirements/gpu.lock"))
     shared, with_gpu = (dict(re.findall(r"(?m)^([\w.-]+)==([^ ;]+)", lock.read_text())) for lock in locks)
     assert {name for name in shared if with_gpu.get(name) != shared[name]} == {"onnxruntime"}
-    assert with_gpu["onnxruntime-gpu"] == shared["onnxruntime"]
+    # The newest wheels for GPUs are older, and not tried: the last that was is kept.
+    assert with_gpu["onnxruntime-gpu"] == "1.28.0"
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,10 @@ RUN: Faults = {
         {"model.py": model(predict="TARGETS[4:] = ['interview']")},
         "target \"openness\" · found no such key; expected every target · add 'openness'",
     ),
+    "a text for every target": (
+        {"model.py": model(predict="return dict.fromkeys(TARGETS, '0.5')")},
+        "target_type · every target · found the text '0.5' for extraversion, the text '0.5' for agreeableness, …",
+    ),
     "a frame that is written to": (
         {"model.py": model(predict="next(clip.frames())[:] = 0")},
         "frames are read-only: call .copy() before you change one",
@@ -134,6 +138,13 @@ def test_a_run_tells_first_what_is_needed(fault: str, kit: Path, tmp_path: Path)
     assert ended.printed.endswith("It does not work yet: see the problems above.\n")
 
 
+def test_what_a_model_prints_is_shown(kit: Path, tmp_path: Path) -> None:
+    write({"model.py": model(predict="print('seen', clip.duration_s, '\\033[2J')")}, tmp_path)
+    ended = warm.run(FORKING, ["kit.py", "check", tmp_path, "--run", "1"], cwd=kit)
+    assert "\n[model] seen 5.0 \\x1b[2J\n" in ended.printed
+    assert re.search(r"the model printed text: its last \d+ bytes are in model_output\.txt", ended.printed)
+
+
 def test_what_a_look_only_suspects_a_run_tells(kit: Path, tmp_path: Path) -> None:
     write({"model.py": "globals()['Net'] = int\n", "setup.py": ""}, tmp_path)
     ended = warm.run(FORKING, ["kit.py", "check", tmp_path, "--run", "1"], cwd=kit)
@@ -147,7 +158,7 @@ def test_of_a_good_submission_it_says_what_was_looked_at_and_that_it_works(kit: 
     (tmp_path / "model.py").write_text(GOOD, "utf-8")
     looked = warm.run(FORKING, ["kit.py", "check", tmp_path], cwd=kit)
     assert looked.code == 0
-    assert looked.printed.splitlines()[0].endswith(": nothing to correct.")
+    assert looked.printed.splitlines()[0].endswith(": nothing wrong in its files.")
     assert "Checked 1 file, 1 of them Python, without running them" in looked.printed
     assert looked.printed.splitlines()[-1].endswith(f"python3 kit.py check {tmp_path} --run 3")
     ran = warm.run(FORKING, ["kit.py", "check", tmp_path, "--run", "1"], cwd=kit)

@@ -18,6 +18,7 @@ from tests import ROOT, warm
 from tests.fewer import ask_once, keep_clips
 from tests.guides import run_script
 from tests.kit.conftest import FORKING
+from tests.tiny import write_files
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^```\w*\n.*?^```$", re.MULTILINE | re.DOTALL)
@@ -58,7 +59,7 @@ def test_without_arguments_it_says_what_to_do_first(capsys: pytest.CaptureFixtur
     printed = capsys.readouterr().out
     assert len(printed.splitlines()) < 12
     named = re.findall(r"kit\.py (\w+)", printed)
-    assert named == ["run", "check", "run", "compare", "pack", "read"]
+    assert named == ["run", "check", "run", "compare", "diagnose", "pack", "read"]
     for command in {*named}:
         with pytest.raises(SystemExit) as ended:
             main([command, "--help"])
@@ -105,7 +106,7 @@ def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
     result = run_kit(ask_once(kit), "run", "mine", "--clips", "1", "--name", "first")
     assert result.code == 0, result.printed
     assert "note: submission: 3 files not needed" in result.printed
-    assert "run all clips before you compare" in result.printed
+    assert "To measure and compare, run all: python3 kit.py run mine" in result.printed
     record = kit / "runs/first/input/res/run.json"
     ran = json.loads(record.read_text("utf-8"))["submission_sha256"]
     assert ran == fingerprint(kit / "template").sha256
@@ -123,6 +124,19 @@ def test_runs_without_a_name_get_a_number(tmp_path: Path, monkeypatch: pytest.Mo
         folder = runs.new_folder(Path(submission), None)
         assert folder == Path("runs") / expected
         folder.mkdir(parents=True)
+
+
+def test_runs_are_compared_with_the_one_before_over_the_same_clips(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    for name, clips, scored in (("mine", "a b", True), ("mine-2", "a", True), ("mine-3", "a b", False)):
+        write_files(runs.RUNS / name, {runs.LABELS: clips, **({runs.SCORES: "{}"} if scored else {})})
+    write_files(runs.RUNS, {f"mine-4/{runs.LABELS}": "a b", f"mine-4/{runs.SCORES}": "{}", "mine-6/x": ""})
+    assert runs.finished(Path("mine"), runs.RUNS / "mine-4") == [runs.RUNS / "mine"]
+    assert runs.finished(Path("mine"), runs.RUNS / "mine") == [runs.RUNS / "mine-4"]
+    assert runs.finished(Path("mine"), runs.RUNS / "mine-2") == []
 
 
 @pytest.mark.parametrize("level", ["full", "portable", None])

@@ -274,7 +274,7 @@ def test_folders_of_windows_are_no_folders_on_the_platform(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({}, "nothing to correct."),
+        ({}, "nothing wrong in its files."),
         ({".git/config": "x"}, "no errors, 1 other remark."),
         ({"metadata": "x"}, "1 error to correct."),
         ({"metadata": "x", ".env": "x", ".git/config": "x"}, "2 errors to correct, 1 other remark."),

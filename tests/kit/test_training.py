@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import training
+from ingest.submission import Training, read_training
 from training import FEW_CLIPS, Labelled, Numbers, errors_of_unseen, measure_all, read_labelled, say_skill
 
 PEOPLE = [f"s{number // 3}" for number in range(30)]
@@ -52,18 +53,25 @@ def test_a_perfect_fit_has_no_error_and_the_mean_is_the_constant() -> None:
     assert mean == pytest.approx(constant)
 
 
-def test_skill_is_told_and_so_are_few_clips(capsys: pytest.CaptureFixture[str]) -> None:
+def test_skill_is_told_and_so_are_few_clips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = labelled(np.zeros((30, 2)))
-    say_skill(data, (np.array([0.1, 0.3]), np.array([0.2, 0.2])))
+    say_skill(data, (np.array([0.1, 0.3]), np.array([0.2, 0.2])), tmp_path)
     told = capsys.readouterr().out
     assert "Trained on 30 clips of 10 people" in told
     assert "mean absolute error 0.1000, skill over the constant +0.500" in told
     assert "mean absolute error 0.3000, skill over the constant -0.500" in told
     assert "WARNING: with only 30 clips" in told
     assert "WARNING: nothing was learnt" in told
-    say_skill(data, (np.array([0.1, 0.19]), np.array([0.2, 0.2])))
+    assert read_training(tmp_path, data.targets) == (
+        Training(
+            format_version=1, clips=30, people=10, folds=5, grouped_by="source_id", error={"one": 0.1, "two": 0.3}
+        ),
+        [],
+    )
+    say_skill(data, (np.array([0.1, 0.19]), np.array([0.2, 0.2])), tmp_path)
     assert "nothing was learnt" not in capsys.readouterr().out
-    say_skill(Labelled([(Path("x"), "")] * FEW_CLIPS, ["s"] * FEW_CLIPS, (), np.zeros((FEW_CLIPS, 0))), None)
+    say_skill(Labelled([(Path("x"), "")] * FEW_CLIPS, ["s"] * FEW_CLIPS, (), np.zeros((FEW_CLIPS, 0))), None, tmp_path)
+    assert not (tmp_path / "training.json").exists()  # it described another training
     assert capsys.readouterr().out == "Trained on 100 clips of 1 people or source videos.\n"
 
 

@@ -50,6 +50,11 @@ def test_a_clip_without_a_face_or_pictures_has_no_box(tmp_path: Path) -> None:
     assert page.count("cannot be decoded") == 2
 
 
+def test_the_page_says_which_edge_each_number_is() -> None:
+    page = faces_page({"practice": [FoundFace("a", (0.1, 0.25, 0.5, 0.75), 3, 4, b"")]})
+    assert "left 0.10, top 0.25, right 0.50, bottom 0.75" in " ".join(page.split())
+
+
 @pytest.mark.footage
 def test_faces_of_people_are_found(footage: Path) -> None:  # noqa: F811
     (one,) = find_faces([("x", footage / "single_face.mp4")], 1)

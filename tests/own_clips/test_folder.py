@@ -39,6 +39,8 @@ vocabulary: [lighting, hat]
 aliases: {hat: [cap, headgear]}
 columns: {source: Who}
 ignore: [Remark]
+rules: {eligibility: Students of any university., prizes: "A book: for the winner."}
+dates: {Registration ends: 2026-11-20, Winners: in May}
 """
 OURS = re.compile(
     r"extraversion|agreeableness|conscientiousness|emotional|stability|neuroticism|openness|interview|trait|personalit"
@@ -212,8 +214,16 @@ def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:
         assert OURS.findall(path.read_text("utf-8")) == [], path
     competition = yaml.safe_load((bundle / "competition.yaml").read_text())
     assert competition["title"] == "How warm?"
+    pages = "\n".join(path.read_text() for path in bundle.glob("pages/*.md"))
+    assert re.findall(r"[a-z]\.[A-Z][a-z]+ .{20}", pages) == []  # sentences without a space between
     data, overview, environment = ((bundle / f"pages/{n}.md").read_text() for n in ("data", "overview", "environment"))
     assert "friendly" in data
+    assert "- **Registration ends**: 2026-11-20\n- **Winners**: in May\n" in overview
+    assert "- **Who may take part**: Students of any university.\n- **Prizes**: A book: for the winner.\n" in overview
+    assert "**Teams**" not in overview
+    assert (
+        "**Who may take part.** Students of any university. Organisers may" in (bundle / "pages/terms.md").read_text()
+    )
     assert "6 labelled clips of 3 people" in data
     assert "1 to 7" in overview
     assert "share no person" in data

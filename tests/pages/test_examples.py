@@ -151,7 +151,7 @@ def test_network_of_the_page_runs(task: Task, tmp_path: Path) -> None:
 
 def test_good_text_of_the_page_is_long_enough(task: Task) -> None:
     page = (ROOT / "pages/explanations.md").read_text("utf-8")
-    good = there(re.search(r'^\| good \| "(.+)" \|$', page, re.MULTILINE))
+    good = there(re.search(r'^Good: "(.+)"$', page, re.MULTILINE))
     assert task.explanation.text.minimum_chars <= len(good[1]) <= task.explanation.text.maximum_chars
 
 

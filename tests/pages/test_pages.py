@@ -202,7 +202,7 @@ def test_texts_are_read_as_the_page_says() -> None:
         "The smile lowered it.": [("smile", "interview", -1)],
         "A lively voice raised it.": [("voice", "interview", 1)],
         "The vibes were great.": [],
-        "A broad smile in the first two seconds and lively gestures raised it; dim lighting lowered it a little.": [
+        "A broad smile and lively gestures raised it; dim lighting lowered it a little.": [
             ("smile", "interview", 1),
             ("motion", "interview", 1),
             ("lighting", "interview", -1),

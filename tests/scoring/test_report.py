@@ -85,7 +85,8 @@ def test_what_participants_write_stays_text(score: Score, attack: str) -> None:
     assert not [name for _, attributes in parsed.elements for name in attributes if name.startswith("on")]
     assert " ".join(padded.split()) in " ".join(parsed.text.split())
     links = {attributes["href"] for _, attributes in parsed.elements if "href" in attributes}
-    assert links == {f"#{name}" for name in ("axes", "status", "numbers", "targets", "clips", "yours", "provenance")}
+    sections = ("axes", "status", "numbers", "targets", "clips", "cues", "yours", "provenance")
+    assert links == {f"#{name}" for name in sections}
     assert links <= {f"#{attributes['id']}" for _, attributes in parsed.elements if "id" in attributes}
 
 

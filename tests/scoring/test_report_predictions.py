@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from score.landmarks import Landmark, Landmarks
 from score.report.drawings import MOST_DOTS, calibration, residuals, scatter
+from score.report.predictions import stated_error
 from score.report.write import report_page
 from score.settings import Target
 from tests.scoring.canary import CAUSE, CONSTANT, SOURCES, canary_case, leaks, secrets
 from tests.scoring.conftest import Score
-from tests.scoring.factory import Case, make_case
+from tests.scoring.factory import NAMES, Case, make_case
 from tests.scoring.pages import CLIPS_ONLY, HIDDEN, OPEN, Page, page_of, scored_of
 
 Array = NDArray[np.float64]
@@ -40,6 +41,85 @@ def case_with_groups(people: int = 20, **settings: Any) -> Case:  # noqa: ANN401
     flattered = np.array([int(source.split("-")[1]) >= people // 2 for source in case.sources])
     case.prediction = np.clip(case.truth + 0.15 * flattered[:, None], 0, 1)
     return case
+
+
+def training_of(error: float, people: int = 120) -> dict[str, Any]:
+    """What a submission states that predicts people who were left out with this error, in every target."""
+    return {"training": {"people": people, "grouped_by": "source_id", "error": dict.fromkeys(NAMES, error)}}
+
+
+def off_by(error: float, clips: int = 48) -> Case:
+    """Predictions that are off by this much in the mean, by another amount for each person."""
+    case = make_case(clips=clips)
+    people = np.unique(case.sources, return_inverse=True)[1]
+    rng = np.random.default_rng(3)
+    sizes = rng.uniform(0.5, 1.5, people.max() + 1)[people][:, None] * rng.choice([-1, 1], case.truth.shape)
+    case.truth = rng.uniform(0.3, 0.7, case.truth.shape)
+    case.prediction = case.truth + error * sizes / np.abs(sizes).mean()
+    return case
+
+
+@pytest.mark.parametrize(
+    ("here", "stated", "people", "too_good"),
+    [
+        (0.02, 0.04, 120, True),
+        (0.039, 0.04, 120, False),
+        (0.04, 0.04, 120, False),
+        (0.08, 0.04, 120, False),
+        (0.033, 0.04, 10_000, True),
+        (0.033, 0.04, 2, False),  # a mean over two people says little
+    ],
+)
+def test_practice_is_compared_with_people_who_were_left_out(
+    here: float, stated: float, people: int, too_good: bool, tmp_path: Path
+) -> None:
+    case = off_by(here)
+    case.run = training_of(stated, people)
+    page = page_of(tmp_path, case)
+    assert f"states a mean absolute error of {stated:.3f} of the range. Here it is {here:.3f} (" in page.text
+    assert page.text.count("better than the submission's own cross-validation explains") == too_good
+    assert ("That is too good." in page.text) == too_good
+    assert page.tables["targets"][1][1].endswith(f"left out {1 - stated:.3f}")
+
+
+def test_failed_clips_count_and_a_range_is_no_unit(tmp_path: Path) -> None:
+    case = off_by(0.02)
+    case.run = training_of(0.04)
+    case.statuses[:12] = ["failed"] * 12
+    assert "That is too good." not in page_of(tmp_path / "failed", case).text
+    wide = off_by(0.02)
+    for target in wide.settings["targets"]:
+        target |= {"minimum": 0.0, "maximum": 100.0, "constant": 50.0}
+    wide.truth, wide.prediction = 100 * wide.truth, 100 * wide.prediction
+    wide.settings["skill_reference"] = dict.fromkeys(NAMES, 3.5)
+    wide.run = training_of(4.0)
+    assert "states a mean absolute error of 0.040 of the range. Here it is 0.020 (" in page_of(tmp_path, wide).text
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY])
+def test_a_closed_phase_compares_nothing(report: dict[str, Any], tmp_path: Path) -> None:
+    case = make_case(clips=24, report=report)
+    case.run = training_of(0.3)
+    assert stated_error(scored_of(tmp_path / "run", case)) is None
+    page = page_of(tmp_path, case)
+    assert not re.search("cross-validation|left out of training|too good", page.text)
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        {"people": 1},
+        {"people": "many"},
+        {"error": {}},
+        {"error": dict.fromkeys(NAMES, -1.0)},
+        {"error": dict.fromkeys(NAMES, "0.1")},
+        {"error": None},
+    ],
+)
+def test_a_broken_statement_is_none(spoiled: dict[str, Any], tmp_path: Path) -> None:
+    case = off_by(0.02)
+    case.run = {"training": training_of(0.04)["training"] | spoiled}
+    assert "left out of training" not in page_of(tmp_path, case).text
 
 
 def test_a_point_is_where_its_clip_is_whatever_the_range() -> None:

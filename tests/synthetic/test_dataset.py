@@ -47,6 +47,26 @@ def test_a_small_set_has_every_file_and_is_the_same_twice(tmp_path: Path, monkey
     assert steps == [(1, 1)] * 2
 
 
+def test_an_interrupted_set_goes_on_with_its_clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hold_pictures(monkeypatch)
+
+    def stop(done: int, _: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_training(tmp_path / "two", clips=2, seed=5, workers=1, progress=stop)
+    (kept,) = (tmp_path / "two/clips").iterdir()
+    made = kept.stat().st_mtime_ns
+    (tmp_path / "two/clips/.half.mp4.part").write_bytes(b"half")
+    steps: list[tuple[int, int]] = []
+    write_training(tmp_path / "two", clips=2, seed=5, workers=1, progress=lambda *step: steps.append(step), resume=True)
+    assert (steps, kept.stat().st_mtime_ns) == ([(2, 2)], made)
+    names = {f"{row['clip_id']}.mp4" for row in rows_of(tmp_path / "two/labels.csv")}
+    assert {path.name for path in (tmp_path / "two/clips").glob("[!.]*")} == names
+    assert {f"{name}.mp4" for name in json.loads((tmp_path / "two/transcripts.json").read_text("utf-8"))} == names
+    assert len(names) == 2
+
+
 @pytest.mark.slow
 def test_a_phase_is_replaced_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hold_pictures(monkeypatch)

@@ -9,12 +9,14 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import jinja2
+from pydantic import StrictBool
+from pydantic.dataclasses import dataclass as schema
 
 from bundle_tools.challenge.pages.figures import figures
 from bundle_tools.challenge.pages.phase import ODD, FigureError
@@ -23,12 +25,13 @@ from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.files import templates_in
+from bundle_tools.phase_data.settings import Dates, Rules
+from bundle_tools.schema import CONFIG, Section, WrongSettings, validate
 
 TEMPLATES = Path(__file__).with_name("templates")
-PICTURES = Path(__file__).resolve().parents[3] / "docs" / "images" / "overview"
-"""Where `docs/images/make.py --overview` writes the pictures of pages."""
+PICTURES = Path(__file__).resolve().parents[3] / "docs" / "images" / "pages"
+"""Where `docs/images/make.py --overview` and `--explanations` write the pictures of pages."""
 VALUES = "pages/values.yaml"
-"""What templates say of a bundle and no setting holds: `meanings` of high values by target, and `has_sources`."""
 LAST_LINE = re.compile(r"<!-- bundle pages: (?P<template>\S+) (?P<digest>[0-9a-f]{12}) -->\s*\Z")
 OLD_MARK = "<!--/-->"
 """What closed a figure on pages of earlier versions, which nothing fills any more."""
@@ -37,6 +40,18 @@ LARGEST_BYTES = 10_000_000
 """Longer files are not pages, but `bundle check` may meet them."""
 LONGEST_SHOWN, SHOWN_BEFORE = 60, 20
 MOST_SHOWN = 3
+
+
+@schema(frozen=True, config=CONFIG)
+class _Values(Section):
+    """What templates say of a bundle and no setting holds: the keys of `pages/values.yaml`."""
+
+    meanings: dict[str, str] = field(default_factory=dict)
+    """What a high value means, by target."""
+    has_sources: StrictBool = True
+    """Whether it is known who is shown in which clip."""
+    rules: Rules = field(default_factory=Rules)
+    dates: Dates = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -172,23 +187,28 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.strip("\n").encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
-def picture(file: str, width: int, shows: str) -> str:
-    """Return a picture as data, because the platform stores no files beside a page's text.
+def picture(width: int, *pictures: tuple[str, str]) -> str:
+    """Return pictures as data, because the platform stores no files beside a page's text; side by side if they fit.
 
-    `width`: largest width, pixels. `shows`: the text instead of it.
+    `width`: largest width of each, pixels. `pictures`: files, each with the text instead of it.
     """
-    kind = {".webp": "webp", ".svg": "svg+xml"}[Path(file).suffix]
-    data = base64.b64encode((PICTURES / file).read_bytes()).decode()
-    style = f"width:100%;max-width:{width}px;height:auto"
-    return f'<p><img style="{style}" alt="{shows}" src="data:image/{kind};base64,{data}"></p>'
+    images = []
+    for file, shows in pictures:
+        kind = {".webp": "webp", ".svg": "svg+xml"}[Path(file).suffix]
+        data = base64.b64encode((PICTURES / file).read_bytes()).decode()
+        style = f"width:100%;max-width:{width}px;height:auto;vertical-align:top"
+        images.append(f'<img style="{style}" alt="{shows}" src="data:image/{kind};base64,{data}">')
+    return f"<p>{' '.join(images)}</p>"
 
 
 def _context(draft: Draft) -> dict[str, Any]:
     path = draft.root / VALUES
-    own = load_bounded(path.read_text("utf-8-sig")) if path.is_file() else {}
-    if not isinstance(own, dict):
-        raise FigureError(f"{VALUES}: expected keys and values; found {own!r:.60}.")
-    return {**figures(draft), "own": {"meanings": {}, "has_sources": True} | own, "picture": picture}
+    try:
+        own = validate(_Values, load_bounded(path.read_text("utf-8-sig")) if path.is_file() else {}, [])
+    except WrongSettings as error:
+        found = "; ".join(f"{each.key}: expected {each.expected}, found {each.found}" for each in error.mistakes)
+        raise FigureError(f"{VALUES}: {found}.") from None
+    return {**figures(draft), "own": own, "picture": picture}
 
 
 def _table_rows(rows: Sequence[Sequence[str]]) -> str:

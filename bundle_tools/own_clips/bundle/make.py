@@ -128,6 +128,8 @@ def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetim
         "vocabulary": challenge.vocabulary,
         "meanings": {target.name: target.high for target in challenge.targets if target.high},
         "has_sources": dataset.has_sources,
+        "rules": {name: text for name, text in vars(challenge.rules).items() if text},
+        "dates": dict(challenge.dates),
     }
 
 

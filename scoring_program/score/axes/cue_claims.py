@@ -78,7 +78,7 @@ CUE_CLAIMS = Axis(
         ),
         Shortfall(
             "silent",
-            "Name all cues that the model uses.",
+            "Measure better, or claim: cues that you do not claim move your predictions.",
             "of the cues whose removal moved a prediction are not claimed.",
             lambda account: share_of(account.claimed == 0, account.tested & account.moved),
         ),

@@ -45,8 +45,10 @@ class Effects:
     """Of each of n clips, in the order asked."""
     failed: NDArray[np.bool_]
     """(n,) whether a call for a unit, or for the original, was made without a valid answer."""
+    edits: Array
+    """(n, k, v) how much lower each target is without each cue of the vocabulary; signed."""
     edited: Array
-    """(n, v) how much lower the clip's evaluated target is without each cue of the vocabulary; signed."""
+    """(n, v) the same of each clip's evaluated target."""
     edit_failed: NDArray[np.bool_]
     """(n,) whether a call for an edit, or for the original, was made without a valid answer."""
     repeated: Array | None
@@ -109,7 +111,7 @@ def measure_effects(
     shares = importance(len(low), main)
     units: list[tuple[Unit, ...]] = []
     failed, edit_failed, twin_asked = np.zeros((3, count), dtype=bool)
-    edited = np.full((count, len(vocabulary)), np.nan)
+    edits = np.full((count, len(low), len(vocabulary)), np.nan)
     twins: list[Explanation | None] = [None] * count
     column_of = {cue: number for number, cue in enumerate(vocabulary)}
     asked = answered = 0
@@ -132,7 +134,7 @@ def measure_effects(
                 clip_units.append(Unit(call.unit, call.parts, call.cells, call.seconds, float(shares @ np.abs(change))))
                 failed[clip] |= fails
             elif call.kind == "cue" and call.cue in column_of:
-                edited[clip, column_of[call.cue]] = change[target[clip]]
+                edits[clip, :, column_of[call.cue]] = change
                 edit_failed[clip] |= fails
             elif call.kind == "twin":
                 twins[clip], twin_asked[clip] = call.twin, True
@@ -142,7 +144,8 @@ def measure_effects(
     return Effects(
         units=tuple(units),
         failed=failed,
-        edited=edited,
+        edits=edits,
+        edited=edits[np.arange(count), target],
         edit_failed=edit_failed,
         repeated=repeated,
         epsilon=smallest[target],

@@ -165,6 +165,18 @@ class SecondPass:
 
 
 @dataclass(frozen=True)
+class Training:
+    """What the submission says about its own training; nobody has checked it."""
+
+    people: int
+    """Groups of clips, >= 2, of which each was left out once."""
+    grouped_by: str
+    """What a group is, such as ``source_id``."""
+    error: Mapping[str, float]
+    """Mean absolute error of each target for groups that were left out, in the target's unit."""
+
+
+@dataclass(frozen=True)
 class RunFacts:
     """The run, as ingestion recorded it."""
 
@@ -197,6 +209,8 @@ class RunFacts:
     """None without a second pass."""
     results: bool
     """Whether results were submitted instead of code, so that no model was run."""
+    training: Training | None
+    """None if the submission does not say."""
     details: Facts
     """(label, value) of the facts that the report lists; only "Builds on" contains the participant's own words."""
 
@@ -245,6 +259,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         receipt_of_copies=_receipt(mapping(probes.get("again"))),
         second_pass=second_pass,
         results=run.get("results") is True,
+        training=_training(mapping(run.get("training")), settings),
         details=_details(run, second_pass),
     )
 
@@ -299,6 +314,13 @@ def _second_pass(probes: dict[str, Any]) -> SecondPass | None:
         return None
     asked = whole_number(probes.get("asked"), answered, planned)
     return SecondPass(planned, planned if asked is None else asked, answered, _seconds(probes.get("duration_s")))
+
+
+def _training(record: dict[str, Any], settings: Settings) -> Training | None:
+    people, stated = whole_number(record.get("people"), 2, 10**6), mapping(record.get("error"))
+    errors = {name: error for name in settings.names if (error := finite_number(stated.get(name), 0)) is not None}
+    complete = people is not None and len(errors) == len(settings.names)
+    return Training(people or 0, short_text(record.get("grouped_by"), 40), errors) if complete else None
 
 
 def _receipt(record: dict[str, Any]) -> Receipt | None:

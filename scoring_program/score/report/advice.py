@@ -8,6 +8,7 @@ import numpy as np
 from score.axes.axis import Axis
 from score.axes.registry import REGISTRY
 from score.axes.table import power_mean
+from score.cues import unclaimed
 from score.diagnostics import Shortfalls
 from score.errors import Problem
 from score.evaluate import Estimate
@@ -120,6 +121,8 @@ class Advice:
     """Whether it must come first, because it raises a factor of the total that is near 0."""
     gain: str = ""
     """The gain in words; empty if that would mislead."""
+    cue_by_cue: bool = False
+    """Whether the table of cues shows more."""
 
 
 def advice(run: ScoredRun, parts: Factors) -> tuple[Advice, ...]:
@@ -179,7 +182,11 @@ def _axes(run: ScoredRun, usable: Factors) -> Iterable[Advice]:
             f"{titles[axis]} is {number(usable.axes[axis], MOST_DECIMALS)}{_solution(run, axis)}." for axis in axes
         ]
         gain = usable.gain(dict.fromkeys(axes, 1.0))
-        yield Advice(gain, sentence, " ".join([*values, figure]).strip())
+        of_cues = "cue_claims" in axes and bool(run.evaluation.cues)
+        names = unclaimed(run.evaluation.cues) if of_cues else ""
+        unclaimed_cues = f"Moved the prediction unclaimed, on so many clips: {names}." if names else ""
+        evidence = " ".join([*values, figure, unclaimed_cues]).strip()
+        yield Advice(gain, sentence, evidence, cue_by_cue=of_cues)
 
 
 def _failed(run: ScoredRun, parts: Factors) -> Iterable[Advice]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from score.axes.registry import LABEL_FREE, REGISTRY
+from score.cues import LEAKS, TITLES, cue_cells
 from score.diagnostics import GROUNDED
 from score.errors import NotGradableError, Problem
 from score.evaluate import ClipNumbers
@@ -170,6 +171,9 @@ def explanations(run: ScoredRun) -> dict[str, Any]:
             if curve.ranks
         ],
         "rows": _rows(run) if clips else [],
+        "cue_titles": TITLES,
+        "cues": [cue_cells(numbers) for numbers in run.evaluation.cues],
+        "leaks": LEAKS,
         "meaning": (
             f"Right: {settings.main.title} is off by less than {percent(settings.explanation_score.gate)} of its "
             f"range. Grounded: the claims about it agree with the known causes by at least {GROUNDED:g}, where 0 is "

@@ -12,6 +12,7 @@ from score.read.outcomes import Outcomes
 from score.read.run import ISOLATION, Receipt
 from score.report.advice import advice, factors
 from score.report.page import NO_BREAK, interval, number, percent, plural, position
+from score.report.predictions import TOO_GOOD, stated_error
 from score.run import MOST_DECIMALS, ScoredRun
 from score.visible import one_line
 
@@ -247,6 +248,8 @@ def _verdict(run: ScoredRun) -> Iterator[str]:
         yield "These predictions are worse than always answering the training mean."
     else:
         yield "These predictions cannot be distinguished from always answering the training mean."
+    if (stated := stated_error(run)) and stated["too_good"]:
+        yield TOO_GOOD
     if run.settings.report.truth and run.settings.report.clips:
         yield "This phase shows its true values: its scores are feedback, not evidence."
 

@@ -89,6 +89,7 @@ def redact_numbers(evaluation: Evaluation, settings: Settings) -> Evaluation:
             clip and replace(clip, axes={axis.key: clip.axes[axis.key] for axis in LABEL_FREE})
             for clip in evaluation.clips
         ),
+        cues=tuple(replace(cue, with_causes=None) for cue in evaluation.cues),
         fairness=evaluation.fairness and evaluation.fairness.coarse(),
         # The number of well-predicted clips is another equation about labels and causes.
         reasons=None,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from score.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Summary
-from score.metrics import resample_weights
+from score.metrics import percentile_interval, resample_weights
 from score.report.drawings import calibration, residuals, scatter
-from score.report.page import number, plural
+from score.report.page import interval, number, plural
 from score.run import MOST_DECIMALS, ScoredRun
 from score.settings import Settings
 from score.visible import in_words
@@ -26,6 +26,7 @@ def predictions(run: ScoredRun) -> dict[str, Any]:
         # Only landmarks with metrics per target, which coarse ones lack.
         "landmarks": [item for item in run.landmarks.items if item.targets],
         "plots": _plots(run),
+        "stated": stated_error(run),
         "rule": _rule(fairness, settings) if fairness else "",
         # If only the rough summaries are open, there are no gaps.
         "attributes": [
@@ -34,6 +35,45 @@ def predictions(run: ScoredRun) -> dict[str, Any]:
         if fairness
         else [],
     }
+
+
+def stated_error(run: ScoredRun) -> dict[str, Any] | None:
+    """Compare the error on these clips with the submission's own for people who were left out of its training.
+
+    Too good: the upper end of the bootstrap interval over people lies below the stated error, which is itself a mean
+    over so many people: the interval is widened by ``sqrt(1 + people here / people there)``. Returns None if true
+    values are closed, nothing is stated, or there is one person.
+    """
+    settings, training = run.settings, run.results.run.training
+    outcomes = run.outcomes.only_counted()
+    _, sources = np.unique(outcomes.sources, return_inverse=True)
+    people = int(sources.max(initial=0)) + 1
+    if not settings.report.truth or training is None or people < 2 or not settings.bootstrap.resamples:
+        return None
+    span = outcomes.span
+    error = np.nan_to_num(np.abs(outcomes.prediction - outcomes.truth) / span, nan=1.0).mean(axis=1)
+    sums = np.stack([np.bincount(sources, error), np.bincount(sources)])
+    weights = np.concatenate(list(resample_weights(people, settings.bootstrap.resamples, settings.bootstrap.seed)))
+    drawn = (weights @ sums[0]) / (weights @ sums[1])
+    value, stated = float(error.mean()), float(np.mean([training.error[name] for name in settings.names] / span))
+    wide = value + (drawn - value) * math.sqrt(1 + people / training.people)
+    low, high = map(float, percentile_interval(wide, settings.bootstrap.level))
+    accuracies = 1 - np.array(list(training.error.values())) / span
+    return {
+        "accuracy": dict(zip(training.error, accuracies.tolist(), strict=True)),
+        "too_good": high < stated,
+        "sentence": (
+            f"For {training.people} groups by {training.grouped_by or 'an unknown column'} that were left out of "
+            f"training, the submission states a mean absolute error of {number(stated, MOST_DECIMALS)} of the range. "
+            f"Here it is {number(value, MOST_DECIMALS)} ({interval((max(0.0, low), high), MOST_DECIMALS)})."
+        ),
+    }
+
+
+TOO_GOOD = (
+    "These clips are predicted better than the submission's own cross-validation explains: they, or other clips of "
+    "these people, were probably in its training. Final will tell: train on the public data alone."
+)
 
 
 def _plots(run: ScoredRun) -> list[dict[str, Any]]:

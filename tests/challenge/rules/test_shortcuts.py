@@ -197,6 +197,7 @@ def test_a_giveaway_is_named(tiny: Path, feature: str, options: dict[str, object
     found = list(check_shortcuts(write_set(tiny, **arguments)))  # type: ignore[arg-type]
     assert [(finding.code, finding.severity) for finding in found] == [("giveaway", "error")]
     assert re.search(rf"(: |= ){feature} ", found[0].what)
+    assert "unless that was done (`bundle data from-folder --reencode 360`)" in found[0].fix
     assert "openness" in found[0].what
 
 

@@ -96,7 +96,7 @@ def main() -> None:
         },
     }
     options.out.write_text(json.dumps(learned, indent=1) + "\n", encoding="utf-8")
-    say_skill(data, tried.get(penalty))
+    say_skill(data, tried.get(penalty), options.out.parent)
 
 
 if __name__ == "__main__":
