@@ -12,8 +12,8 @@ from bundle_tools.codabench.competition import find_root, load, unpack_bundle
 from bundle_tools.codabench.keys import load as read_keys
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server import rehearse as rehearsing
-from bundle_tools.codabench.server.client import Connection
-from bundle_tools.codabench.server.records import Address, Competition, Phase
+from bundle_tools.codabench.server.client import ServerConnection
+from bundle_tools.codabench.server.records import Address, ServerCompetition, ServerPhase
 from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
@@ -23,7 +23,9 @@ from bundle_tools.errors import BundleError
 from bundle_tools.untrusted import read_json
 
 
-def rehearse(connection: Connection, address: Address, competition: Competition, arguments: argparse.Namespace) -> int:
+def rehearse(
+    connection: ServerConnection, address: Address, competition: ServerCompetition, arguments: argparse.Namespace
+) -> int:
     """Submit, run at home meanwhile, wait, compare."""
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         scratch = Path(folder)
@@ -54,7 +56,7 @@ def rehearse(connection: Connection, address: Address, competition: Competition,
     for (act, number), here in zip(numbers.items(), expected, strict=True):
         record = _record(connection, number)
         lacking |= dict.fromkeys(rehearsing.missing_limits(_part(record, "container")))
-        lines = rehearsing.compare(here, rehearsing.Result.of(ended[number]), competition.columns)
+        lines = rehearsing.compare(here, rehearsing.RehearsalResult.of(ended[number]), competition.columns)
         wrong += bool(lines)
         say(f"{act.title} (#{number}): {'differs' if lines else 'every column as at home'}")
         for line in lines:
@@ -86,7 +88,7 @@ def _unpacked(source: Path, scratch: Path, *, trust: bool) -> Bundle:
     return load(find_root(source), trust=trust)
 
 
-def _ensure_alike(bundle: Bundle, competition: Competition, source: Path) -> None:
+def _ensure_alike(bundle: Bundle, competition: ServerCompetition, source: Path) -> None:
     """Raise BundleError unless the competition can have been made from this bundle."""
     pairs = {
         "phases": ([phase.name for phase in bundle.phases], [phase.name for phase in competition.phases]),
@@ -99,7 +101,7 @@ def _ensure_alike(bundle: Bundle, competition: Competition, source: Path) -> Non
 
 
 def _acts(
-    bundle: Bundle, competition: Competition, arguments: argparse.Namespace, scratch: Path
+    bundle: Bundle, competition: ServerCompetition, arguments: argparse.Namespace, scratch: Path
 ) -> list[rehearsing.Act]:
     """Return which zip goes to which phase."""
     phases = [competition.phase(name) for name in arguments.phase or []] or list(competition.phases)
@@ -119,7 +121,7 @@ def _acts(
     return acts
 
 
-def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[str, Path]]:
+def _solutions(bundle: Bundle, phase: ServerPhase, named: list[Path]) -> list[tuple[str, Path]]:
     if named:
         missing = [str(path) for path in named if not path.exists()]
         if missing:
@@ -132,7 +134,7 @@ def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[st
     ]
 
 
-def _closed(phase: Phase, connection: Connection) -> str:
+def _closed(phase: ServerPhase, connection: ServerConnection) -> str:
     """Say that the website takes no submissions now; the programming interface ignores dates."""
     now = connection.server_time
     if now is not None and phase.end is not None and phase.end < now:
@@ -142,7 +144,7 @@ def _closed(phase: Phase, connection: Connection) -> str:
     return ""
 
 
-def _record(connection: Connection, number: int) -> dict[str, object]:
+def _record(connection: ServerConnection, number: int) -> dict[str, object]:
     """Fetch ingestion's record of a run; empty if it cannot be read."""
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         packed = Path(folder) / "prediction_output.zip"
@@ -160,8 +162,10 @@ def _part(record: dict[str, object], key: str) -> dict[str, object]:
     return part if isinstance(part, dict) else {}
 
 
-def _at_home(bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace) -> rehearsing.Result:
+def _at_home(
+    bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace
+) -> rehearsing.RehearsalResult:
     phase = bundle.phase(act.phase.name)
     docker = Docker(bundle.docker_image) if arguments.engine == "docker" else None
     [(_, verdict), *_] = run_submission(bundle, phase, act.archive, out, docker, limit_of(bundle, phase, kill=False))
-    return rehearsing.Result(verdict.status, verdict.values, verdict.reason or "")
+    return rehearsing.RehearsalResult(verdict.status, verdict.values, verdict.reason or "")

@@ -19,8 +19,8 @@ from bundle_tools.codabench.server import audit as auditing
 from bundle_tools.codabench.server import publish as publishing
 from bundle_tools.codabench.server import records, submissions
 from bundle_tools.codabench.server import replace as replacing
-from bundle_tools.codabench.server.client import SECOND_VARIABLE, Connection, log_in
-from bundle_tools.codabench.server.records import PARTS, Address, Competition, Phase
+from bundle_tools.codabench.server.client import SECOND_VARIABLE, ServerConnection, log_in
+from bundle_tools.codabench.server.records import PARTS, Address, ServerCompetition, ServerPhase
 from bundle_tools.console import confirm, counted, progress_bar, say
 from bundle_tools.errors import BundleError
 
@@ -141,8 +141,8 @@ def publish(arguments: argparse.Namespace) -> int:
     """Upload, wait, compare; print the link."""
     archive: Path = arguments.bundle
     if not archive.is_file():
-        found = "a folder" if archive.is_dir() else "no such file"
-        raise BundleError(f"{archive}: expected a bundle, found {found}. `bundle build` makes the zip.")
+        instead = "a folder" if archive.is_dir() else "no such file"
+        raise BundleError(f"{archive}: expected a bundle, found {instead}. `bundle build` makes the zip.")
     connection = log_in(arguments.server)
     connection.call("GET", "/api/datasets/", page_size=1)  # so that a wrong token is reported first
     size = tqdm.format_sizeof(archive.stat().st_size, "B")
@@ -172,9 +172,9 @@ def audit(arguments: argparse.Namespace) -> int:
     """Request every private file as accounts that should not get it."""
     connection, address, competition = _open(arguments.competition)
     private = auditing.private_files(connection, competition)
-    people = {"somebody who is not logged in": Connection(address.server)}
+    people = {"somebody who is not logged in": ServerConnection(address.server)}
     if token := os.environ.get(SECOND_VARIABLE, "").strip():
-        second = Connection(address.server, token)
+        second = ServerConnection(address.server, token)
         if "secret_key" in records.competition_content(second, address):
             raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Use one that has no role here.")
         people["somebody with another account"] = second
@@ -211,13 +211,13 @@ def replace(arguments: argparse.Namespace) -> int:
     """Upload parts, point the task to them, run the submissions again."""
     connection, _, competition = _open(arguments.competition)
     phase = competition.phase(arguments.phase)
-    given: dict[str, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
+    files: dict[str, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
     with tempfile.TemporaryDirectory(prefix="bundle-replace-") as folder:
         if arguments.bundle is not None:
-            given = _all_parts(arguments.bundle, phase, Path(folder, "bundle")) | given
-        zips = replacing.packed(given, Path(folder))
+            files = _all_parts(arguments.bundle, phase, Path(folder, "bundle")) | files
+        zips = replacing.packed(files, Path(folder))
         plan = [
-            f"{part} of {phase.name} becomes {given[part]} ({tqdm.format_sizeof(path.stat().st_size, 'B')})."
+            f"{part} of {phase.name} becomes {files[part]} ({tqdm.format_sizeof(path.stat().st_size, 'B')})."
             for part, path in zips.items()
         ]
         plan += [f"  {doubt}" for part, path in zips.items() for doubt in _doubts(part, path)]
@@ -265,7 +265,7 @@ def board(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _all_parts(source: Path, phase: Phase, scratch: Path) -> dict[str, Path]:
+def _all_parts(source: Path, phase: ServerPhase, scratch: Path) -> dict[str, Path]:
     """Return the parts of a phase in a bundle; raises BundleError for a stand-in, whose key is not secret."""
     unpack_bundle(source, scratch)
     task = load(find_root(scratch)).phase(phase.name).task
@@ -291,7 +291,7 @@ def _doubts(part: str, path: Path) -> list[str]:
     return [f"WARNING: expected task.yaml and {listed} at its top. Is it the right folder?"]
 
 
-def _open(text: str) -> tuple[Connection, Address, Competition]:
+def _open(text: str) -> tuple[ServerConnection, Address, ServerCompetition]:
     address = Address.of(text)
     connection = log_in(address.server)
     competition = records.competition(connection, address)

@@ -45,7 +45,7 @@ class Feedback:
         # Read before any model runs, which could otherwise invent names by writing files.
         self._lines = _count_lines(submission) if hidden else {}
 
-    def tell(self, problem: Problem) -> Problem:
+    def redact(self, problem: Problem) -> Problem:
         """Return the problem as it may be recorded and printed.
 
         Problems for the organisers keep their own words: a model cannot influence them.
@@ -196,7 +196,7 @@ class RunStats:
     """System calls that were refused, by name."""
     restarts: int = 0
     """How often the model process was restarted."""
-    held: Isolated | None = None
+    isolation: Isolated | None = None
     """How the model was isolated; None if it was never started."""
     determinism: Determinism | None = None
     """Result of asking a few clips again; None if that was not done."""
@@ -212,7 +212,7 @@ class RunStats:
 
     def begin(self, pool: WorkerPool) -> None:
         """Record how the submission is isolated; its counter of refused calls keeps counting."""
-        self.held, self.refused = pool.isolation, pool.refused
+        self.isolation, self.refused = pool.isolation, pool.refused
 
     def note(self, pool: WorkerPool, feedback: Feedback) -> None:
         """Record how its process ended; refused calls may explain a failure."""
@@ -225,7 +225,7 @@ class RunStats:
             fix = "ignore this if all went well; otherwise avoid these calls, or ask the organisers to allow them"
             expected = "allowed system calls only"
             problem = Problem("calls_refused", "run", "model.py", found, expected, fix, severity="warning")
-            self.problems.append(feedback.tell(problem))
+            self.problems.append(feedback.redact(problem))
 
     def end(self, status: RunStatus, problems: list[Problem]) -> None:
         """Give the run a status other than complete, with the reasons."""
@@ -242,10 +242,10 @@ class RunStats:
         """Count a clip; the first problem of each kind is logged at once in open phases, all in the summary."""
         self.clips[status] += 1
         counted = set()
-        for told in problems:
-            problem = told
-            if self.hidden and told.fault == "organiser":
-                problem = replace(told, where="see clips.jsonl")
+        for shown in problems:
+            problem = shown
+            if self.hidden and shown.fault == "organiser":
+                problem = replace(shown, where="see clips.jsonl")
             # All entries of a list (cues[3]) are one kind.
             key = (problem.code, problem.where.partition("[")[0])
             if problem.severity == "error" and problem.fault == "participant":
@@ -258,7 +258,7 @@ class RunStats:
                 self.clip_problems[key] += 1
             counted.add(key)
 
-    def judge(self) -> None:
+    def conclude(self) -> None:
         """Refuse a run with the same error on every clip: that is a bug in the submission, not a result."""
         if self.clips["failed"] and not self.clips["ok"] and len(self.participant_codes) == 1:
             (code,) = self.participant_codes
