@@ -59,15 +59,15 @@ def main() -> int:
 
 def _write(path: Path, source: Path, name: str, encoder: dict[str, str]) -> None:
     """Encode the benchmarks' clip as people have it."""
-    with av.open(str(source)) as given, av.open(str(path), "w") as made:
+    with av.open(str(source)) as source_file, av.open(str(path), "w") as made:
         track = made.add_stream("libx264", rate=workload.FPS, options=encoder)
         assert isinstance(track, av.VideoStream)
         track.width, track.height, track.bit_rate = workload.WIDTH, workload.HEIGHT, workload.BITS_A_SECOND
         track.pix_fmt = "yuvj420p" if name == "full range" else "yuv420p"
         if name == "turned":
             track.set_display_matrix([0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30])
-        sound = made.add_stream_from_template(given.streams.audio[0])
-        for packet in given.demux(video=0, audio=0):
+        sound = made.add_stream_from_template(source_file.streams.audio[0])
+        for packet in source_file.demux(video=0, audio=0):
             if packet.stream.type == "audio" and packet.size:
                 packet.stream = sound
                 made.mux(packet)

@@ -31,8 +31,8 @@ from benchmarks.detect import detectors
 from benchmarks.detect.drawings import Drawn, draw
 from benchmarks.detect.features import Seen, look
 from benchmarks.detect.shown import Shown, copied_calls, exchanged_calls, filmed_calls
-from ingest.data import Footage, read_footage
-from ingest.draws import Draws
+from ingest.data import Dataset, read_dataset
+from ingest.draws import KeyedRandom
 from ingest.media.exchange import Part
 from ingest.settings import Task, read_task
 
@@ -45,7 +45,7 @@ FEWEST_PEOPLE = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredCall:
     """One call and its measurements."""
 
     intervention: str
@@ -57,7 +57,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Row:
+class DetectionRow:
     """One line of the table."""
 
     intervention: str
@@ -76,70 +76,74 @@ class Row:
         return max(area.value for area in (self.matched or self.naive).values())
 
 
-def measure(calls: Iterable[Shown]) -> list[Measured]:
+def measure(calls: Iterable[Shown]) -> list[MeasuredCall]:
     """Measure every call, but the same call with the same suspects only once."""
     cv2.setNumThreads(1)
     looked: dict[tuple[str, tuple[Part, ...]], Seen] = {}
-    found = []
+    samples = []
     for call in calls:
         if call.role == "altered":
             seen = look(call)
         else:
             key = (call.clip.clip_id, call.parts)
             seen = looked[key] = looked.get(key) or look(call)
-        found.append(Measured(call.intervention, call.role, call.person, seen))
-    return found
+        samples.append(MeasuredCall(call.intervention, call.role, call.person, seen))
+    return samples
 
 
-def measure_drawn(drawn: Drawn, filmed: Sequence[Drawn], task: Task, draws: Draws) -> list[Measured]:
+def measure_drawn(drawn: Drawn, filmed: Sequence[Drawn], task: Task, draws: KeyedRandom) -> list[MeasuredCall]:
     """Measure the exchanges of one clip, and the operators for filmed clips if it is in `filmed`."""
-    found = measure(exchanged_calls(drawn, task, draws))
-    return found + (measure(filmed_calls(drawn, filmed, task, draws)) if drawn in filmed else [])
+    samples = measure(exchanged_calls(drawn, task, draws))
+    return samples + (measure(filmed_calls(drawn, filmed, task, draws)) if drawn in filmed else [])
 
 
-def measure_copies(clip: str, footage: Footage, people: dict[str, str], task: Task, draws: Draws) -> list[Measured]:
+def measure_copies(
+    clip: str, dataset: Dataset, people: dict[str, str], task: Task, draws: KeyedRandom
+) -> list[MeasuredCall]:
     """Measure the rendered copies of one clip of a phase."""
-    only = Footage([one for one in footage.clips if one.clip_id == clip], footage.copies, footage.exchanges, {})
+    only = Dataset(
+        [listed for listed in dataset.clips if listed.clip_id == clip], dataset.copies, dataset.exchanges, {}
+    )
     return measure(copied_calls(only, people, task, draws))
 
 
-def jobs_of(drawn: Sequence[Drawn], filmed: int, *, seed: int, copies: bool) -> list[Callable[[], list[Measured]]]:
+def jobs_of(drawn: Sequence[Drawn], filmed: int, *, seed: int, copies: bool) -> list[Callable[[], list[MeasuredCall]]]:
     """Return the jobs, one per clip."""
-    task, draws = read_task(ROOT / "input_data" / "final" / "task.yaml"), Draws(None, seed)
-    jobs: list[Callable[[], list[Measured]]] = [
-        partial(measure_drawn, one, drawn[:filmed], task, draws) for one in drawn
+    task, draws = read_task(ROOT / "input_data" / "final" / "task.yaml"), KeyedRandom(None, seed)
+    jobs: list[Callable[[], list[MeasuredCall]]] = [
+        partial(measure_drawn, spec, drawn[:filmed], task, draws) for spec in drawn
     ]
     for phase in PHASES if copies else ():
-        footage = read_footage(ROOT / "input_data" / phase, read_task(ROOT / "input_data" / phase / "task.yaml"))
+        dataset = read_dataset(ROOT / "input_data" / phase, read_task(ROOT / "input_data" / phase / "task.yaml"))
         with (ROOT / "reference_data" / phase / "labels.csv").open() as file:
             people = {row["clip_id"]: row["source_id"] for row in csv.DictReader(file)}
-        jobs += [partial(measure_copies, clip.clip_id, footage, people, task, draws) for clip in footage.clips]
+        jobs += [partial(measure_copies, clip.clip_id, dataset, people, task, draws) for clip in dataset.clips]
     return jobs
 
 
-def row_of(intervention: str, found: Sequence[Measured]) -> Row:
+def row_of(intervention: str, calls_seen: Sequence[MeasuredCall]) -> DetectionRow:
     """Train and test the detectors for one intervention."""
     areas: dict[str, dict[str, detectors.Area]] = {"matched": {}, "plain": {}}
     telling: list[tuple[str, float]] = []
-    altered = [one for one in found if one.role == "altered"]
+    altered = [call for call in calls_seen if call.role == "altered"]
     for role, of_role in areas.items():
-        others = [one for one in found if one.role == role]
+        others = [call for call in calls_seen if call.role == role]
         if not others:
             continue
         both = [*altered, *others]
         sample = detectors.Sample(
-            [one.seen for one in both],
-            np.array([one.role == "altered" for one in both]),
-            np.array([one.person for one in both]),
+            [call.seen for call in both],
+            np.array([call.role == "altered" for call in both]),
+            np.array([call.person for call in both]),
         )
         for detector in detectors.DETECTORS:
             of_role[detector] = detectors.area(sample, detectors.scores(sample, detector))
         telling = telling or detectors.telling(sample)
-    people = len({one.person for one in altered})
-    return Row(intervention, people, len(altered), areas["matched"], areas["plain"], telling)
+    people = len({call.person for call in altered})
+    return DetectionRow(intervention, people, len(altered), areas["matched"], areas["plain"], telling)
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[DetectionRow]) -> str:
     """Return the rows in Markdown."""
     names = list(detectors.DETECTORS)
     head = ["intervention", "persons", "calls", *(f"same cues, {name}" for name in names), "first pass, best", "tells"]
@@ -166,25 +170,25 @@ def main() -> int:
     drawn = draw(folder, clips=options.clips, seed=options.seed, workers=options.workers)
     print(f"     {len(drawn)} clips drawn, {time.perf_counter() - started:.0f} s", flush=True)
     jobs = jobs_of(drawn, options.filmed, seed=options.seed, copies=not options.no_copies)
-    found: list[Measured] = []
+    calls: list[MeasuredCall] = []
     with ProcessPoolExecutor(options.workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for one in pool.map(_run, jobs):
-            found += one
-        print(f"     {len(found)} calls seen, {time.perf_counter() - started:.0f} s", flush=True)
-        holds = report(found, pool.map)
+        for batch in pool.map(_run, jobs):
+            calls += batch
+        print(f"     {len(calls)} calls seen, {time.perf_counter() - started:.0f} s", flush=True)
+        holds = report(calls, pool.map)
     print(f"     {time.perf_counter() - started:.0f} s in all", flush=True)
     return 0 if holds else 1
 
 
-def report(found: Sequence[Measured], each: Callable[..., Iterable[Row]] = map) -> bool:
+def report(calls: Sequence[MeasuredCall], each: Callable[..., Iterable[DetectionRow]] = map) -> bool:
     """Print the table and all figures with their limits; return whether all hold.
 
     `each`: applies a function to every item, as `map` does.
     """
-    by_name: dict[str, list[Measured]] = {}
-    for one in found:
-        by_name.setdefault(one.intervention, []).append(one)
-    enough = {name: some for name, some in by_name.items() if len({one.person for one in some}) >= FEWEST_PEOPLE}
+    by_name: dict[str, list[MeasuredCall]] = {}
+    for call in calls:
+        by_name.setdefault(call.intervention, []).append(call)
+    enough = {name: some for name, some in by_name.items() if len({call.person for call in some}) >= FEWEST_PEOPLE}
     rows = list(each(row_of, enough, enough.values()))
     print(table(rows))
     for name in sorted(set(by_name) - set(enough)):
@@ -194,7 +198,7 @@ def report(found: Sequence[Measured], each: Callable[..., Iterable[Row]] = map) 
     return bool(holds) and all(holds)
 
 
-def _run(job: Callable[[], list[Measured]]) -> list[Measured]:
+def _run(job: Callable[[], list[MeasuredCall]]) -> list[MeasuredCall]:
     return job()
 
 

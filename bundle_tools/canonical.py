@@ -20,7 +20,7 @@ from bundle_tools.decoding import (
     PQ,
     PROGRESSIVE,
     UNTAGGED,
-    Clip,
+    OpenClip,
     Unusable,
     open_clip,
     own_size,
@@ -79,7 +79,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Difference:
+class FormGap:
     """Something of the form that a file lacks."""
 
     kind: str
@@ -102,62 +102,62 @@ class Facts:
     """Kinds of differences for which a track was encoded again without being asked; empty if all were copied."""
 
 
-def differences(content: bytes) -> list[Difference]:
+def differences(content: bytes) -> list[FormGap]:
     """Return what a file lacks of the canonical form.
 
     Headers and packets are read, and the key frames decoded. Raises Unusable or FFmpegError when it is no video.
     """
     with open_clip(content) as source:
-        return list(_differences(Clip(source)))
+        return list(_differences(OpenClip(source)))
 
 
-def _differences(clip: Clip) -> Iterator[Difference]:
+def _differences(clip: OpenClip) -> Iterator[FormGap]:
     names, brand = clip.source.format.name, str(clip.source.metadata.get("major_brand", ""))
     if "mp4" not in names.split(",") or brand.startswith("qt"):
-        yield Difference("container", "QuickTime" if "mp4" in names else names)
+        yield FormGap("container", "QuickTime" if "mp4" in names else names)
     if others := len(clip.source.streams) - 1 - (clip.sound is not None):
-        yield Difference("tracks", f"{others} more than a picture and a sound track")
+        yield FormGap("tracks", f"{others} more than a picture and a sound track")
     if clip.has_joints:
-        yield Difference("joints", "parts that were joined")
+        yield FormGap("joints", "parts that were joined")
     yield from _of_picture(clip)
     if clip.sound is not None:
         yield from _of_sound(clip, clip.sound)
 
 
-def _of_picture(clip: Clip) -> Iterator[Difference]:
+def _of_picture(clip: OpenClip) -> Iterator[FormGap]:
     track, codec = clip.picture, clip.picture.codec_context
     if codec.name != "h264":
-        yield Difference("picture codec", codec.name)
+        yield FormGap("picture codec", codec.name)
     if codec.pix_fmt not in ("yuv420p", "yuvj420p"):
-        yield Difference("pixel format", str(codec.pix_fmt))
+        yield FormGap("pixel format", str(codec.pix_fmt))
     if codec.color_range not in (0, LIMITED) or codec.pix_fmt == "yuvj420p":
-        yield Difference("colour range", "full")
+        yield FormGap("colour range", "full")
     if codec.color_trc in (PQ, HLG):
-        yield Difference("colours", "high dynamic range")
+        yield FormGap("colours", "high dynamic range")
     elif codec.colorspace != BT709 and not (codec.colorspace in BT601 and codec.height <= LARGEST_SD):
         untagged = codec.colorspace == UNTAGGED
-        yield Difference("colour tags" if untagged else "colours", "none" if untagged else f"matrix {codec.colorspace}")
+        yield FormGap("colour tags" if untagged else "colours", "none" if untagged else f"matrix {codec.colorspace}")
     if track.sample_aspect_ratio not in (None, 0, 1):
-        yield Difference("pixel shape", str(track.sample_aspect_ratio))
+        yield FormGap("pixel shape", str(track.sample_aspect_ratio))
     keys = [frame for packet in _new_forms(clip) for frame in _alone(packet)]
     if codec.field_order not in PROGRESSIVE or any(frame.interlaced_frame for frame in keys):
-        yield Difference("interlaced", "two fields a frame")
+        yield FormGap("interlaced", "two fields a frame")
     if any(turns_of(frame) for frame in keys):
-        yield Difference("turned or mirrored", "by a display matrix")
+        yield FormGap("turned or mirrored", "by a display matrix")
     # A file that cuts off some columns on the left has two sizes, and readers differ in which they use.
     if len(sizes := {(codec.width, codec.height), *((frame.width, frame.height) for frame in keys)}) > 1:
-        yield Difference("frame sizes", ", ".join(f"{width} x {height}" for width, height in sorted(sizes)))
+        yield FormGap("frame sizes", ", ".join(f"{width} x {height}" for width, height in sorted(sizes)))
     times = clip.times()
     hidden = [packet.pts for packet in clip.pictures if packet.is_discard and packet.pts is not None]
     if len(times) < len(clip.pictures) - len(hidden) or len(set(times)) < len(times):
-        yield Difference("cut pictures", "pictures without a time of their own")
+        yield FormGap("cut pictures", "pictures without a time of their own")
     elif not times or not clip.pictures[0].is_keyframe or any(time > times[0] for time in hidden):
-        yield Difference("cut pictures", "an edit, or a beginning without a key frame")
+        yield FormGap("cut pictures", "an edit, or a beginning without a key frame")
     elif times[0]:
-        yield Difference("times", f"begins at {float(times[0] * clip.unit):.2f} s")
+        yield FormGap("times", f"begins at {float(times[0] * clip.unit):.2f} s")
 
 
-def _new_forms(clip: Clip) -> Iterator[Packet[VideoStream]]:
+def _new_forms(clip: OpenClip) -> Iterator[Packet[VideoStream]]:
     """Yield the first key frame, and those of H.264 with other parameters than the one before."""
     keys, known = [packet for packet in clip.pictures if packet.is_keyframe], b""
     if clip.picture.codec_context.name != "h264":
@@ -167,11 +167,11 @@ def _new_forms(clip: Clip) -> Iterator[Packet[VideoStream]]:
     for packet in keys:
         copy = av.Packet(bytes(packet))  # the filter empties what it is given
         copy.is_keyframe = True
-        for one in parameters.filter(copy):
-            found = bytes(one.get_sidedata("new_extradata"))
-            if found != known:
+        for key_frame in parameters.filter(copy):
+            form = bytes(key_frame.get_sidedata("new_extradata"))
+            if form != known:
                 yield packet
-            known = found
+            known = form
 
 
 def _alone(packet: Packet[VideoStream]) -> list[VideoFrame]:
@@ -181,25 +181,25 @@ def _alone(packet: Packet[VideoStream]) -> list[VideoFrame]:
     return frames
 
 
-def _of_sound(clip: Clip, track: AudioStream) -> Iterator[Difference]:
+def _of_sound(clip: OpenClip, track: AudioStream) -> Iterator[FormGap]:
     codec = track.codec_context
     if codec.name != "aac" or not codec.extradata:
-        yield Difference("sound codec", codec.name if codec.name != "aac" else "aac for streaming")
+        yield FormGap("sound codec", codec.name if codec.name != "aac" else "aac for streaming")
         return
     times = np.array([packet.pts for packet in clip.sounds if packet.pts is not None], np.float64)
     unit, began = float(track.time_base or 1 / codec.sample_rate), clip.times()[:1]
     if len(times) < len(clip.sounds) or not codec.frame_size or not len(times):
-        yield Difference("sound times", "packets without a time")
+        yield FormGap("sound times", "packets without a time")
         return
     begins_s = times[0] * unit - float(sum(began) * clip.unit)
     off_s = (times - times[0]) * unit - np.arange(len(times)) * (codec.frame_size / codec.sample_rate)
     if not EARLIEST_S <= begins_s <= LATEST_S:
-        yield Difference("sound times", f"begins {begins_s:+.2f} s beside the picture")
+        yield FormGap("sound times", f"begins {begins_s:+.2f} s beside the picture")
     elif (most := np.abs(off_s).max()) > OFF_S:
-        yield Difference("sound times", f"gaps or jumps of up to {most:.2f} s")
+        yield FormGap("sound times", f"gaps or jumps of up to {most:.2f} s")
     # A packet begins with the type of its first element, 3 bits: 0 for one channel, 1 for a pair (ISO/IEC 14496-3).
     if {0, 1} <= {memoryview(packet)[0] >> 5 for packet in clip.sounds}:
-        yield Difference("sound layout", "one channel here, two there")
+        yield FormGap("sound layout", "one channel here, two there")
 
 
 def canonical(content: bytes, height: int | None = None) -> tuple[bytes, Facts]:
@@ -212,14 +212,14 @@ def canonical(content: bytes, height: int | None = None) -> tuple[bytes, Facts]:
     """
     try:
         with open_clip(content) as source:
-            clip = Clip(source)
-            found = list(_differences(clip))
-            again = {part for one in found for part in KINDS[one.kind]} if height is None else {PICTURE, SOUND}
+            clip = OpenClip(source)
+            gaps = list(_differences(clip))
+            again = {part for gap in gaps for part in KINDS[gap.kind]} if height is None else {PICTURE, SOUND}
             duration_s = clip.duration_s  # before writing, which moves the time stamps of packets
             made, size = write_clip(
                 clip, again, partial(_of_height, height), OWN, SOUND_BITS, constant=height is not None
             )
-            kinds = tuple(sorted({one.kind for one in found if KINDS[one.kind]})) if height is None else ()
+            kinds = tuple(sorted({gap.kind for gap in gaps if KINDS[gap.kind]})) if height is None else ()
             return made, Facts(duration_s, *size, clip.sound is not None, kinds)
     except (FFmpegError, ValueError, IndexError) as error:
         raise Unusable(f"FFmpeg: {getattr(error, 'strerror', None) or error}"[:200]) from error
@@ -233,7 +233,7 @@ def for_browser(path: Path) -> bytes:
     try:
         content = path.read_bytes()
         with open_clip(content) as source:
-            clip = Clip(source)
+            clip = OpenClip(source)
             large = max(clip.picture.width, clip.picture.height) > LARGEST_SHOWN or source.bit_rate > UNCHANGED_BITS
             if not large and not any(_differences(clip)):
                 return content

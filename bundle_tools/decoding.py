@@ -72,7 +72,7 @@ def own_size(width: int, height: int) -> tuple[int, int]:
     return max(2, width // 2 * 2), max(2, height // 2 * 2)
 
 
-class Clip:
+class OpenClip:
     """An open clip with the packets of its picture and its sound, in the order of the file."""
 
     def __init__(self, source: InputContainer) -> None:
@@ -283,7 +283,7 @@ def _video_graph(frame: VideoFrame, filters: list[tuple[str, str]]) -> Graph:
 def _graph(ends: tuple[str, str], filters: list[tuple[str, str]], **form: str) -> Graph:
     graph = Graph()
     graph.threads = 1  # clips are decoded in parallel
-    nodes = [graph.add(ends[0], **form), *(graph.add(*one) for one in filters), graph.add(ends[1])]
+    nodes = [graph.add(ends[0], **form), *(graph.add(*arguments) for arguments in filters), graph.add(ends[1])]
     graph.link_nodes(*nodes).configure()
     return graph
 

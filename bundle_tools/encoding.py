@@ -11,7 +11,7 @@ import numpy as np
 from av.bitstream import BitStreamFilterContext
 from av.codec.context import Flags
 
-from bundle_tools.decoding import LARGEST_SD, UNTAGGED, Clip, Pictures, Sound, Unusable
+from bundle_tools.decoding import LARGEST_SD, UNTAGGED, OpenClip, Pictures, Sound, Unusable
 
 if TYPE_CHECKING:
     from av import AudioStream, Packet, VideoStream
@@ -30,7 +30,7 @@ FASTEST = 60
 
 
 def write_clip(
-    clip: Clip, again: set[str], size: Size, options: dict[str, str], bits: int, *, constant: bool = False
+    clip: OpenClip, again: set[str], size: Size, options: dict[str, str], bits: int, *, constant: bool = False
 ) -> tuple[bytes, tuple[int, int]]:
     """Write picture and sound as MP4; `again`: which of both to encode. Returns the file, and width and height."""
     target = io.BytesIO()
@@ -88,7 +88,7 @@ class _Copied:
 class _CopiedPicture(_Copied):
     """A picture track whose packets are copied; one too large for BT.601 is tagged as what players take it for."""
 
-    def __init__(self, clip: Clip, written: OutputContainer) -> None:
+    def __init__(self, clip: OpenClip, written: OutputContainer) -> None:
         super().__init__(clip.picture, written)
         codec = clip.picture.codec_context
         self.begins_s, self.size = clip.times()[0] * clip.unit, (codec.width, codec.height)
@@ -105,11 +105,11 @@ class _EncodedPicture:
     """A picture track that is encoded again."""
 
     def __init__(
-        self, clip: Clip, written: OutputContainer, size: Size, options: dict[str, str], *, constant: bool
+        self, clip: OpenClip, written: OutputContainer, size: Size, options: dict[str, str], *, constant: bool
     ) -> None:
         self.begins_s: Fraction | None = None
         self.size = (0, 0)
-        self._given, self._written, self._unit = clip.picture, written, clip.unit
+        self._source, self._written, self._unit = clip.picture, written, clip.unit
         # Without this, FFmpeg leaves a few columns that the file cuts off on the left.
         clip.picture.codec_context.flags |= Flags.unaligned
         rate = _rate(clip)
@@ -124,7 +124,7 @@ class _EncodedPicture:
 
     def put(self, packet: Packet[VideoStream] | None) -> None:
         """Decode a packet and write its pictures; None ends the track."""
-        for frame in [*self._given.decode(packet), *([None] if packet is None else [])]:
+        for frame in [*self._source.decode(packet), *([None] if packet is None else [])]:
             for picture in self._pictures.put(frame):
                 if self.begins_s is None:
                     self.size = self._track.width, self._track.height = picture.width, picture.height
@@ -137,9 +137,9 @@ class _EncodedPicture:
 class _EncodedSound:
     """A sound track that is encoded again."""
 
-    def __init__(self, given: AudioStream, written: OutputContainer, bits: int) -> None:
+    def __init__(self, source: AudioStream, written: OutputContainer, bits: int) -> None:
         self.begins_s: Fraction | None = None
-        self._given, self._written = given, written
+        self._source, self._written = source, written
         self._sound: Sound | None = None
         self._track = written.add_stream("aac", rate=SOUND_RATE, layout="mono", options={"flags": "+bitexact"})
         self._track.bit_rate = bits
@@ -147,15 +147,15 @@ class _EncodedSound:
     def put(self, packet: Packet[AudioStream] | None) -> None:
         """Decode a packet and write its sound; None ends the track."""
         if self._sound is None:
-            self._sound = Sound(self._given, SOUND_RATE, self.begins_s or Fraction(0))
-        for frame in [*self._given.decode(packet), *([None] if packet is None else [])]:
+            self._sound = Sound(self._source, SOUND_RATE, self.begins_s or Fraction(0))
+        for frame in [*self._source.decode(packet), *([None] if packet is None else [])]:
             for piece in self._sound.put(frame):
                 self._written.mux(self._track.encode(piece))
         if packet is None:
             self._written.mux(self._track.encode(None))
 
 
-def _rate(clip: Clip) -> Fraction:
+def _rate(clip: OpenClip) -> Fraction:
     """Return the usual number of pictures per second: their mean, unless most are closer together."""
     mean, times = clip.picture.average_rate or Fraction(25), clip.times()
     if len(times) > 1 and times[-1] > times[0]:  # headers can say anything

@@ -3,7 +3,7 @@
 An evaluation is what `bundle run` does with one submission. It writes its own result, which appears as a whole or not
 at all, with a hash of all that it depends on: called again, only what is missing is run; the first result counts.
 
-Usage: python -m bundle_tools.evaluation   (the first line of standard input is an `Evaluation` as JSON)
+Usage: python -m bundle_tools.evaluation   (the first line of standard input is an `EvaluationTask` as JSON)
 """
 
 import hashlib
@@ -40,7 +40,7 @@ ANSWERS = frozenset({"predictions.csv", "explanations.jsonl", "repeats.jsonl", "
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluationTask:
     """One submission to evaluate on one phase; every path exists on all machines that may run it."""
 
     submission: str
@@ -72,7 +72,7 @@ class Lost(Exception):
     """An evaluation ended without a result; another attempt may succeed."""
 
 
-def result_of(evaluation: Evaluation) -> dict[str, Any] | None:
+def result_of(evaluation: EvaluationTask) -> dict[str, Any] | None:
     """Return the result that an evaluation has left; None if there is none of the same key."""
     try:
         result: dict[str, Any] = read_json(Path(evaluation.out) / RESULT)
@@ -81,7 +81,7 @@ def result_of(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
 
 
-def evaluate(evaluation: Evaluation) -> dict[str, Any]:
+def evaluate(evaluation: EvaluationTask) -> dict[str, Any]:
     """Evaluate a submission in a new process, unless its result is already there; return the result.
 
     Raises
@@ -114,7 +114,7 @@ def evaluate(evaluation: Evaluation) -> dict[str, Any]:
     return result
 
 
-def _run_process(evaluation: Evaluation, unfinished: Path, console: Path) -> int:
+def _run_process(evaluation: EvaluationTask, unfinished: Path, console: Path) -> int:
     """Run this module as a program until it ends, or the driver is gone; return its exit code."""
     alive, seen, seen_s = Path(evaluation.alive), 0.0, time.monotonic()
     command = [sys.executable, "-m", "bundle_tools.evaluation", str(unfinished)]
@@ -176,7 +176,7 @@ def answers_of(result: Path) -> dict[str, str]:
 
 def main(unfinished: Path) -> int:
     """Evaluate what standard input names into a folder; return 0, or 1 or `LOST` with the reason on the last line."""
-    evaluation = Evaluation(**json.loads(sys.stdin.readline()))
+    evaluation = EvaluationTask(**json.loads(sys.stdin.readline()))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     Thread(target=_end_with_parent, daemon=True).start()
     started, out = time.monotonic(), Path(evaluation.out)

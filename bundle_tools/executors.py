@@ -248,8 +248,8 @@ def _check_job(path: Path, script: str) -> None:
     if asked is None:
         raise BundleError(f"--slurm {path}: there is no sbatch on this machine.")
     if asked.returncode != 0:
-        said = (asked.stderr.strip() or "refused, and no reason given").splitlines()[0]
-        raise BundleError(f"--slurm {path}: {said.replace('sbatch: error: ', 'sbatch: ')}.")
+        reason = (asked.stderr.strip() or "refused, and no reason given").splitlines()[0]
+        raise BundleError(f"--slurm {path}: {reason.replace('sbatch: error: ', 'sbatch: ')}.")
 
 
 def _call(*words: str) -> "subprocess.CompletedProcess[str] | None":

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.compare.runs import RunFolder
 from bundle_tools.codabench.archive import CHECKOUT, extract
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.codabench.trust import ensure_trusted, forget_compiled, is_own
@@ -64,7 +64,7 @@ def unpacked(path: Path | None, scratch: Path) -> Path | None:
     return folder
 
 
-def report_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
+def report_again(run: RunFolder, phase: Phase, scratch: Path, *, full: bool) -> str:
     """Make the report of a run again with the bundle's own scoring program.
 
     `full`: whether single clips and labels are shown even if the phase closes them. Raises BundleError when the phase

@@ -28,8 +28,8 @@ def compare(folders: Sequence[Path]) -> list[str]:
     Raises Incomparable with every reason why they cannot be compared.
     """
     read = {folder: _read_run(folder) for folder in folders}
-    problems = [found for found in read.values() if isinstance(found, str)]
-    runs = {folder: found for folder, found in read.items() if not isinstance(found, str)}
+    problems = [result for result in read.values() if isinstance(result, str)]
+    runs = {folder: result for folder, result in read.items() if not isinstance(result, str)}
     if len({run.clip_ids for run in runs.values()}) > 1:
         counts = ", ".join(f"{folder} {len(run.clip_ids)}" for folder, run in runs.items())
         problems.append(f"expected runs over the same clips, found different clips: {counts}. Run all clips")
@@ -42,10 +42,10 @@ def compare(folders: Sequence[Path]) -> list[str]:
     if there < whole:
         lines += ["", f"Only {there} of {whole} clips: too few to compare. Run all clips, without --clips."]
     elif len(folders) > 1:
-        said = f"share of {RESAMPLES} resamples of the people in which the total is higher or lower than that of"
+        meaning = f"share of {RESAMPLES} resamples of the people in which the total is higher or lower than that of"
         lines += [
             "",
-            f"better in, worse in: {said} {folders[0].name}. From {SURE:.0%}, the difference is more than luck.",
+            f"better in, worse in: {meaning} {folders[0].name}. From {SURE:.0%}, the difference is more than luck.",
         ]
     return lines
 
@@ -71,14 +71,14 @@ def _table(names: Sequence[str], runs: Sequence[ClipScores], *, enough: bool) ->
     shown = [column for column in columns(first.settings) if column.key in usual[0] and not column.of_people]
     rows = [["", *names]]
     rows += [
-        [column.key, *(f"{column.rounded(one[column.key][0]):.{column.decimals}f}" for one in usual)]
+        [column.key, *(f"{column.rounded(resampled[column.key][0]):.{column.decimals}f}" for resampled in usual)]
         for column in shown
     ]
     if enough and first.groups > 1 and len(runs) > 1:
         # The same people are drawn for all runs, so that the comparison is paired.
         weights = np.concatenate(list(resample_weights(first.groups, RESAMPLES, first.settings.bootstrap.seed)))
         drawn = [column_values(run, weights)[shown[0].key] for run in runs]
-        rows.append(["better in", "", *(f"{(one > drawn[0]).mean():.0%}" for one in drawn[1:])])
-        rows.append(["worse in", "", *(f"{(one < drawn[0]).mean():.0%}" for one in drawn[1:])])
+        rows.append(["better in", "", *(f"{(resampled > drawn[0]).mean():.0%}" for resampled in drawn[1:])])
+        rows.append(["worse in", "", *(f"{(resampled < drawn[0]).mean():.0%}" for resampled in drawn[1:])])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])]).rstrip() for cells in rows]

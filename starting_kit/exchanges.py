@@ -20,8 +20,8 @@ import numpy as np
 import programs
 from contract import Frame, Sound
 from file_clip import FileClip
-from ingest.data import read_footage
-from ingest.draws import Draws
+from ingest.data import read_dataset
+from ingest.draws import KeyedRandom
 from ingest.media.alteration import ClipSource
 from ingest.media.painter import Painter
 from ingest.media.video import FrameReader, frame_shape, wanted_frames
@@ -53,9 +53,9 @@ class AlteredClip(FileClip):
         shape, asked = frame_shape(parsed, self._facts), wanted_frames(parsed, self._facts)
         reader, painter = FrameReader(self.path, threads=1), Painter(self._alteration, shape)
         try:
-            for place, index in zip(asked.tolist(), self._alteration.shown(asked).tolist(), strict=True):
+            for position, index in zip(asked.tolist(), self._alteration.shown(asked).tolist(), strict=True):
                 frame = np.empty(shape, np.uint8)
-                reader.read_into(index, frame, painter, place)
+                reader.read_into(index, frame, painter, position)
                 frame.flags.writeable = False
                 yield frame
         finally:
@@ -64,7 +64,7 @@ class AlteredClip(FileClip):
 
 
 @dataclass(frozen=True)
-class Unit:
+class ExchangedUnit:
     """A region of space and time that is exchanged in one call."""
 
     kind: str
@@ -83,7 +83,7 @@ class Exchanges:
     def __init__(self, input_data: str | Path) -> None:
         """Read and check the folder's lists; raises ingest.errors.IngestionError with all of their mistakes."""
         self._task = read_task(Path(input_data) / "task.yaml")
-        footage, draws = read_footage(Path(input_data), self._task), Draws(None, self._task.seed)
+        footage, draws = read_dataset(Path(input_data), self._task), KeyedRandom(None, self._task.seed)
         self._stage, self._draws, self._exchanges = CopyFactory(footage, self._task, draws), draws, footage.exchanges
         self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in footage.exchanges}
 
@@ -91,7 +91,7 @@ class Exchanges:
         """Yield the ids of the clips."""
         return iter(self._clips)
 
-    def __getitem__(self, clip_id: str) -> tuple[AlteredClip, list[Unit]]:
+    def __getitem__(self, clip_id: str) -> tuple[AlteredClip, list[ExchangedUnit]]:
         """Return a clip as the second pass shows it, and all its units."""
         clip, grid = self._clips[clip_id], self._task.explanation.evidence.grid
         seconds = math.ceil(FileClip(clip.path).duration_s - 1e-6)
@@ -99,7 +99,7 @@ class Exchanges:
         calls = exchanged_units(clip_id, exchange, seconds, (grid.rows, grid.columns), _ROOM, self._draws)
         original, *others = map(AlteredClip, self._stage.clips(clip, [Call(clip_id, "original"), *calls]))
         pairs = zip(calls, others, strict=True)
-        return original, [Unit(call.unit or "", call.cells, call.seconds, other) for call, other in pairs]
+        return original, [ExchangedUnit(call.unit or "", call.cells, call.seconds, other) for call, other in pairs]
 
 
 def effect(before: Mapping[str, float], after: Mapping[str, float], main: str | None = None) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import programs
 from ingest.log import speak_utf8
-from runs import REPORT, Once, Screen, new_folder, run, score_lines
+from runs import REPORT, Once, ProgressLines, new_folder, run, score_lines
 from submission import CheckResult, Refused, check, counted, pack, require
 
 FIRST_STEPS = """\
@@ -34,11 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
     Returns 0 for success, 1 if the submission needs correcting, 2 for a wrong command.
     """
     speak_utf8()
-    given = sys.argv[1:] if arguments is None else arguments
-    if not given:
+    words = sys.argv[1:] if arguments is None else arguments
+    if not words:
         _say(FIRST_STEPS.rstrip())
         return 0
-    options = _parser().parse_args(given)
+    options = _parser().parse_args(words)
     try:
         return int(options.action(options))
     except Refused as error:
@@ -93,72 +93,70 @@ def _command(
     return commands.add_parser(name, help=does, description=does, epilog=ending, formatter_class=form)
 
 
-def _run(given: argparse.Namespace) -> int:
-    checked = _look(given.submission)
-    out = new_folder(given.submission, given.name)
+def _run(args: argparse.Namespace) -> int:
+    checked = _look(args.submission)
+    out = new_folder(args.submission, args.name)
     if not checked.runs:
         _say(NOT_RUN)
         return 1
-    told = Once(Screen(), checked.repeated)
-    scored = run(given.submission, checked, out, given.clips, told)
+    log = Once(ProgressLines(), checked.repeated)
+    scored = run(args.submission, checked, out, args.clips, log)
     for line in score_lines(out) if scored else ():
         _say(line)
-    if scored and given.clips:
+    if scored and args.clips:
         _say("These few clips show whether it works, not how good it is: run all clips before you compare.")
     report = out / REPORT
     if report.is_file():
         _say(f"Report: {report}")
-        if given.open:
+        if args.open:
             webbrowser.open(report.resolve().as_uri())
     if scored:
-        _say(
-            f"Next: open the report (or use --open), change the model, run it again, and compare: {_again(given, out)}"
-        )
+        _say(f"Next: open the report (or use --open), change the model, run it again, and compare: {_again(args, out)}")
     return 0 if scored else 1
 
 
-def _again(given: argparse.Namespace, out: Path) -> str:
-    return f"python3 kit.py compare {out} {new_folder(given.submission, None)}"
+def _again(args: argparse.Namespace, out: Path) -> str:
+    return f"python3 kit.py compare {out} {new_folder(args.submission, None)}"
 
 
-def _check(given: argparse.Namespace) -> int:
-    checked = _look(given.submission)
-    _say(f"{given.submission}: {checked.verdict()}")
+def _check(args: argparse.Namespace) -> int:
+    checked = _look(args.submission)
+    _say(f"{args.submission}: {checked.verdict()}")
     if checked.packed:
         sources = sum(name.endswith(".py") for name in checked.packed)
         files = f"{counted(len(checked.packed), 'file')}, {sources} of them Python"
         _say(f"Checked {files}, without running them: {LOOKED_FOR}.")
     if not checked.runs:
-        if given.run:
+        if args.run:
             _say(NOT_RUN)
         return 1
-    if given.run:
-        return 0 if _try_out(given.submission, checked, given.run) and checked.good else 1
-    _say(f"To see what the model answers, and how fast: python3 kit.py check {given.submission} --run 3")
+    if args.run:
+        return 0 if _try_out(args.submission, checked, args.run) and checked.good else 1
+    _say(f"To see what the model answers, and how fast: python3 kit.py check {args.submission} --run 3")
     return 0 if checked.good else 1
 
 
 def _try_out(submission: Path, checked: CheckResult, clips: int) -> bool:
     """Run a few clips and print everything but the scores; return whether all went well."""
-    told = Once(Screen(), checked.repeated)
+    log = Once(ProgressLines(), checked.repeated)
     with tempfile.TemporaryDirectory() as folder:
-        scored = run(submission, checked, Path(folder) / "run", clips, told)
-    if not scored or told.levels["ERROR"]:
+        scored = run(submission, checked, Path(folder) / "run", clips, log)
+    if not scored or log.levels["ERROR"]:
         _say("It does not work yet: see the problems above.")
         return False
-    _say(f"It works{WARNED if told.levels else '.'} To see its scores, run all clips: python3 kit.py run {submission}")
+    _say(f"It works{WARNED if log.levels else '.'} To see its scores, run all clips: python3 kit.py run {submission}")
     return True
 
 
-def _pack(given: argparse.Namespace) -> int:
-    if given.submission.is_file():
-        raise Refused(f"{given.submission} is a file: pack the folder instead")
-    checked = _look(given.submission)
-    _say(f"{given.submission}: {checked.verdict()}")
+def _pack(args: argparse.Namespace) -> int:
+    if args.submission.is_file():
+        raise Refused(f"{args.submission} is a file: pack the folder instead")
+    checked = _look(args.submission)
+    _say(f"{args.submission}: {checked.verdict()}")
     if not checked.good:
         return 1
-    folder = given.submission.resolve()
-    out: Path = given.out or folder.with_name(folder.name + ".zip")
+    folder = args.submission.resolve()
+    out: Path = args.out or folder.with_name(folder.name + ".zip")
     # An earlier zip in the folder does not belong to the submission.
     packed = tuple(name for name in checked.packed if (folder / name).resolve() != out.resolve())
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -169,11 +167,11 @@ def _pack(given: argparse.Namespace) -> int:
     return 0
 
 
-def _compare(given: argparse.Namespace) -> int:
+def _compare(args: argparse.Namespace) -> int:
     from compare import Incomparable, compare  # noqa: PLC0415 - it imports all of scoring
 
     try:
-        lines = compare(given.runs)
+        lines = compare(args.runs)
     except Incomparable as error:
         for problem in error.args:
             _say(f"{problem}.")
@@ -183,18 +181,18 @@ def _compare(given: argparse.Namespace) -> int:
     return 0
 
 
-def _read(given: argparse.Namespace) -> int:
+def _read(args: argparse.Namespace) -> int:
     from score.settings import read_settings  # noqa: PLC0415 - scoring's, as above
     from score.text import parse_claims, parse_levels, text_validity  # noqa: PLC0415
     from score.text.reading import vocabulary_of  # noqa: PLC0415
 
     words = vocabulary_of(read_settings(programs.REFERENCE_DATA / "task.yaml"))
     claims = [
-        f"claim: {one.cue} {'raised' if one.sign > 0 else 'lowered'} {one.target}"
-        for one in parse_claims(given.text, words)
+        f"claim: {claim.cue} {'raised' if claim.sign > 0 else 'lowered'} {claim.target}"
+        for claim in parse_claims(args.text, words)
     ]
-    levels = [f"level: {one.target} is {one.level}" for one in parse_levels(given.text, words)]
-    wrong = [f"not valid: {why}" for why in text_validity(given.text)]
+    levels = [f"level: {level.target} is {level.level}" for level in parse_levels(args.text, words)]
+    wrong = [f"not valid: {why}" for why in text_validity(args.text)]
     for line in (*(claims or ["no claim"]), *(levels or ["no level"]), *wrong):
         _say(line)
     return 0

@@ -49,20 +49,20 @@ class Once:
         """How many problems scoring listed as ERROR, how many as WARNING."""
         self._say = say
         self._known = known
-        self._found: defaultdict[str, set[str]] = defaultdict(set)
+        self._shown: defaultdict[str, set[str]] = defaultdict(set)
         self._codes: set[str] = set()
         self._list = ""
 
     def __call__(self, line: str) -> None:
         """Pass on a line unless it repeats a problem."""
         if logged := _LOGGED.fullmatch(line):
-            told = self._found[logged["where"]]
-            if not any(found in logged["found"] for found in told):
+            shown = self._shown[logged["where"]]
+            if not any(text in logged["found"] for text in shown):
                 if logged[1] or logged["code"] not in self._known:
                     self._say(line)
-            elif logged["share"] or logged["found"] not in told:  # how often it occurred, or its consequence
+            elif logged["share"] or logged["found"] not in shown:  # how often it occurred, or its consequence
                 self._say(f"[ingestion] {logged['share'] or ''}{logged['code']} · {logged['where']}")
-            told.add(logged["found"])
+            shown.add(logged["found"])
             self._codes.add(logged["code"])
         elif line in _LISTS:
             self._list = line
@@ -76,7 +76,7 @@ class Once:
             self._say(line)
 
 
-class Screen:
+class ProgressLines:
     """Prints lines; on a terminal each pass has one progress line."""
 
     def __init__(self) -> None:
@@ -151,10 +151,10 @@ def score_lines(out: Path) -> Iterator[str]:
     from score.settings import read_settings  # noqa: PLC0415
 
     scores = json.loads((out / SCORES).read_text("utf-8"))
-    told = [one for one in columns(read_settings(out / "input/ref/task.yaml")) if not one.of_people]
-    width = max(len(one.title) for one in told)
-    for one in told:
-        yield f"  {one.title:{width}}  {scores[one.key]:.{one.decimals}f}"
+    shown = [column for column in columns(read_settings(out / "input/ref/task.yaml")) if not column.of_people]
+    width = max(len(column.title) for column in shown)
+    for column in shown:
+        yield f"  {column.title:{width}}  {scores[column.key]:.{column.decimals}f}"
 
 
 def _few(clips: int, scratch: Path) -> tuple[Path, Path]:
@@ -169,19 +169,19 @@ def _few(clips: int, scratch: Path) -> tuple[Path, Path]:
     return folders
 
 
-def _unpack(given: Path, checked: CheckResult, target: Path) -> None:
-    if not given.is_dir():
-        shutil.unpack_archive(given, target, "zip")
+def _unpack(submission: Path, checked: CheckResult, target: Path) -> None:
+    if not submission.is_dir():
+        shutil.unpack_archive(submission, target, "zip")
         return
     for name in checked.packed:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(given / name, target / name)
+        shutil.copy2(submission / name, target / name)
 
 
 def _warn_of_isolation(record: Path, say: Say) -> None:
-    held = json.loads(record.read_text("utf-8")).get("isolation") if record.is_file() else None
-    if held not in (None, "full"):
-        say(f"This machine's sandbox ({held}) is not full: it may allow what the platform refuses.")
+    level = json.loads(record.read_text("utf-8")).get("isolation") if record.is_file() else None
+    if level not in (None, "full"):
+        say(f"This machine's sandbox ({level}) is not full: it may allow what the platform refuses.")
 
 
 def first_clips(folder: Path, number: int) -> set[str]:

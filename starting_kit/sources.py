@@ -38,7 +38,7 @@ BINDS_UNSEEN = frozenset({"__import__", "exec", "globals", "setattr", "vars"})
 
 
 @dataclass(frozen=True)
-class Finding:
+class Remark:
     """One thing to know about a submission."""
 
     level: str
@@ -57,7 +57,7 @@ class Finding:
         return f"{self.level}: {self.where}: {self.found}. Fix: {self.fix}. [{self.code}]"
 
 
-def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iterator[Finding]:
+def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iterator[Remark]:
     """Yield the findings of the source files, which are parsed but never run.
 
     `names`: all files of the submission, as paths below its folder.
@@ -74,12 +74,12 @@ def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iter
             found = f"not valid Python 3.11 ({getattr(error, 'msg', None) or str(error) or 'nested too deeply'})"
             utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
             fix = "save the file as UTF-8: it is UTF-16" if utf_16 else "correct that line"
-            yield Finding("error", "syntax_error", f"{name}, line {line}" if line else name, found, fix)
+            yield Remark("error", "syntax_error", f"{name}, line {line}" if line else name, found, fix)
     reached = _reached(sources)
     # A submission may change the module path, but it cannot import what it does not contain.
-    held = {part.removesuffix(".py") for name in names for part in PurePosixPath(name).parts}
+    packed = {part.removesuffix(".py") for name in names for part in PurePosixPath(name).parts}
     for name, tree in sources.items():
-        yield from _imports(name, tree, own, (_always(tree) if name in reached else frozenset()) - held)
+        yield from _imports(name, tree, own, (_always(tree) if name in reached else frozenset()) - packed)
         yield from _paths(name, tree)
         yield from _bare_names(name, tree, frozenset(names))
         if name == "model.py":
@@ -119,62 +119,62 @@ def _reached(sources: Mapping[str, ast.Module]) -> set[str]:
     return reached
 
 
-def _imports(name: str, tree: ast.Module, own: set[str], always: frozenset[str]) -> Iterator[Finding]:
-    said = set(own)
+def _imports(name: str, tree: ast.Module, own: set[str], always: frozenset[str]) -> Iterator[Remark]:
+    named = set(own)
     for node in _run(tree):
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             modules = [node.module]
         for module in modules:
             top, where = module.partition(".")[0], f"{name}, line {getattr(node, 'lineno', 0)}"
-            if top in said or (top in KIT and top not in always):
+            if top in named or (top in KIT and top not in always):
                 continue
-            said.add(top)
+            named.add(top)
             if top not in sys.stdlib_module_names and top not in INSTALLED:
                 level = "error" if top in always else "warning"
                 found = f"an import of {top}, which the platform lacks"
-                yield Finding(level, "module_missing", where, found, KIT.get(top) or in_place_of(top))
+                yield Remark(level, "module_missing", where, found, KIT.get(top) or in_place_of(top))
             elif top in NETWORK:
                 fix = "put the data into the folder: there is no network"
-                yield Finding("warning", "network", where, f"an import of {top}", fix)
+                yield Remark("warning", "network", where, f"an import of {top}", fix)
             elif top in PROCESSES:
                 fix = "use threads: the platform allows no new processes"
-                yield Finding("warning", "processes", where, f"an import of {top}", fix)
+                yield Remark("warning", "processes", where, f"an import of {top}", fix)
 
 
-def _paths(name: str, tree: ast.Module) -> Iterator[Finding]:
+def _paths(name: str, tree: ast.Module) -> Iterator[Remark]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and (match := HOME.search(node.value)):
             fix = 'open files below the folder passed to the constructor, such as assets / "weights.npz"'
-            yield Finding("warning", "own_path", f"{name}, line {node.lineno}", f"the path {match.group()!r}", fix)
+            yield Remark("warning", "own_path", f"{name}, line {node.lineno}", f"the path {match.group()!r}", fix)
 
 
-def _bare_names(name: str, tree: ast.Module, files: frozenset[str]) -> Iterator[Finding]:
+def _bare_names(name: str, tree: ast.Module, files: frozenset[str]) -> Iterator[Remark]:
     """Find submitted files opened by a bare name: the platform starts the model in another folder."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
     modules = {alias.asname or alias.name for node in imports for alias in node.names}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
             continue
-        called, given = node.func, node.args[0].value
+        called, argument = node.func, node.args[0].value
         opens = isinstance(called, ast.Name) and called.id in ("open", "Path")
         opens = opens or (
             isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id in modules
         )
-        if opens and isinstance(given, str) and given.removeprefix("./") in files:
-            fix = f'open it below the folder passed to the constructor: assets / "{given.removeprefix("./")}"'
-            yield Finding(
-                "warning", "bare_name", f"{name}, line {node.lineno}", f"{given!r} opened by its bare name", fix
+        if opens and isinstance(argument, str) and argument.removeprefix("./") in files:
+            fix = f'open it below the folder passed to the constructor: assets / "{argument.removeprefix("./")}"'
+            yield Remark(
+                "warning", "bare_name", f"{name}, line {node.lineno}", f"{argument!r} opened by its bare name", fix
             )
 
 
-def _model(tree: ast.Module) -> Iterator[Finding]:
+def _model(tree: ast.Module) -> Iterator[Remark]:
     bindings = [binding for node in _run(tree, inside=False) for binding in _bindings(node)]
     if "Model" not in bindings:
         yield _without_model(tree, unseen="*" in bindings or any(map(_binds_unseen, ast.walk(tree))))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"]
     if len(classes) > 1:
-        yield Finding(
+        yield Remark(
             "warning", "class_double", "model.py", "several classes named Model", "keep one: only the last one counts"
         )
     for model in classes[-1:]:
@@ -182,11 +182,11 @@ def _model(tree: ast.Module) -> Iterator[Finding]:
         for method, wanted in METHODS.items():
             if method not in methods:
                 if not model.bases and method != "__init__":
-                    yield Finding("error", "method_missing", "model.py", f"no method {method}", f"add {_call(method)}")
+                    yield Remark("error", "method_missing", "model.py", f"no method {method}", f"add {_call(method)}")
             elif isinstance(methods[method], ast.AsyncFunctionDef) or not _takes(methods[method].args, len(wanted)):
                 where = f"model.py, line {methods[method].lineno}"
                 found = f"{method} with the wrong arguments"
-                yield Finding("error", "signature_wrong", where, found, f"write {_call(method)}")
+                yield Remark("error", "signature_wrong", where, found, f"write {_call(method)}")
 
 
 def _bindings(node: ast.AST) -> Iterator[str]:
@@ -206,20 +206,20 @@ def _binds_unseen(node: ast.AST) -> bool:
     return called or of_modules or lazily or (isinstance(node, ast.Global) and "Model" in node.names)
 
 
-def _without_model(tree: ast.Module, *, unseen: bool) -> Finding:
+def _without_model(tree: ast.Module, *, unseen: bool) -> Remark:
     """Report the missing class Model, with the class that may be meant."""
     if unseen:
         fix = "define `class Model` explicitly, or check with --run 3 that it exists"
-        return Finding("warning", "class_missing", "model.py", "no class Model visible without running the code", fix)
+        return Remark("warning", "class_missing", "model.py", "no class Model visible without running the code", fix)
     classes = [node for node in _run(tree, inside=False) if isinstance(node, ast.ClassDef)]
     models = [
         node.name
         for node in classes
-        if any(isinstance(one, ast.FunctionDef) and one.name == "predict" for one in node.body)
+        if any(isinstance(part, ast.FunctionDef) and part.name == "predict" for part in node.body)
     ]
     found = f"no class Model, but {', '.join(node.name for node in classes[:5])}" if classes else "no class Model"
     fix = f"rename {models[0]} to Model" if len(models) == 1 else f"write `class Model` with {', '.join(METHODS)}"
-    return Finding("error", "class_missing", "model.py", found, fix)
+    return Remark("error", "class_missing", "model.py", found, fix)
 
 
 def _call(method: str) -> str:

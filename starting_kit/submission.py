@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 import programs
 from ingest.settings import Task, read_task
 from ingest.submission import check_submission, read_credits
-from sources import LARGEST_SOURCE, Finding, check_sources
+from sources import LARGEST_SOURCE, Remark, check_sources
 
 # Raised for a zip that is damaged, has a password, or names places that cannot be written.
 UNPACKING = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError, ValueError)
@@ -52,7 +52,7 @@ class Refused(Exception):
 class CheckResult:
     """Result of a check."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Remark, ...]
     """Errors first."""
     packed: tuple[str, ...]
     """Files to pack, ascending."""
@@ -75,8 +75,8 @@ class CheckResult:
         others = len(self.findings) - errors
         if not self.findings:
             return "nothing to correct."
-        said = f"{counted(errors, 'error')} to correct" if errors else "no errors"
-        return f"{said}, {counted(others, 'other remark')}." if others else f"{said}."
+        summary = f"{counted(errors, 'error')} to correct" if errors else "no errors"
+        return f"{summary}, {counted(others, 'other remark')}." if others else f"{summary}."
 
 
 def check(submission: Path) -> CheckResult:
@@ -117,7 +117,7 @@ def pack(submission: Path, checked: CheckResult) -> bytes:
     return target.getvalue()
 
 
-def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
+def _unpack(archive: Path, folder: Path) -> Iterator[Remark]:
     where = archive.name
     folder.mkdir()
     try:
@@ -130,58 +130,58 @@ def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
             names = [info.filename for info in opened.infolist()]
             if flat := [name for name in names if "\\" in name]:
                 found = f"{len(flat)} names with a backslash, such as {flat[0][:80]}: on the platform not folders"
-                yield Finding("warning", "zip_backslash", where, found, "pack the folder with kit.py pack")
+                yield Remark("warning", "zip_backslash", where, found, "pack the folder with kit.py pack")
             doubled = sorted(name for name, count in Counter(names).items() if count > 1)
             if doubled:
                 found = f"{', '.join(doubled[:5])} more than once"
-                yield Finding(
+                yield Remark(
                     "warning", "zip_double", where, found, "pack the folder again: only the last one would count"
                 )
             opened.extractall(folder)
     except UNPACKING as error:
         reason = f"a zip that cannot be unpacked ({str(error)[:100]})"
-        yield Finding("error", "zip_broken", where, reason, "pack the folder again as a zip, without a password")
+        yield Remark("error", "zip_broken", where, reason, "pack the folder again as a zip, without a password")
         shutil.rmtree(folder)
 
 
-def _never_unpacked(where: str, members: Sequence[zipfile.ZipInfo]) -> Iterator[Finding]:
+def _never_unpacked(where: str, members: Sequence[zipfile.ZipInfo]) -> Iterator[Remark]:
     for info in members:
         parts = PurePosixPath(info.filename.replace("\\", "/"))
         if parts.is_absolute() or ".." in parts.parts:
-            yield Finding("error", "zip_path", where, f"the name {info.filename[:80]!r}", "pack the folder again")
+            yield Remark("error", "zip_path", where, f"the name {info.filename[:80]!r}", "pack the folder again")
             break
     limits = _task().limits
     size = sum(info.file_size for info in members)
     if size > limits.submission_mb << 20:
         found = f"{size / 2**20:.0f} MB unzipped; expected at most {limits.submission_mb} MB"
-        yield Finding("error", "submission_too_large", where, found, "remove what the model does not need")
+        yield Remark("error", "submission_too_large", where, found, "remove what the model does not need")
     if len(members) > MOST_FOLDERS + limits.submission_files:
         found = f"{len(members)} files; expected at most {limits.submission_files}"
-        yield Finding("error", "submission_too_many_files", where, found, "remove what the model does not need")
+        yield Remark("error", "submission_too_many_files", where, found, "remove what the model does not need")
     placed = sorted(members, key=lambda info: info.header_offset)
-    if any(one.header_offset + one.compress_size > other.header_offset for one, other in pairwise(placed)):
-        yield Finding("error", "zip_broken", where, "overlapping files", "pack the folder again")
+    if any(member.header_offset + member.compress_size > other.header_offset for member, other in pairwise(placed)):
+        yield Remark("error", "zip_broken", where, "overlapping files", "pack the folder again")
 
 
-def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> CheckResult:
+def _folder(folder: Path, earlier: list[Remark], *, zipped: bool = False) -> CheckResult:
     judged = list(_judged_by_ingestion(folder))
-    refused = [*found, *judged]
+    refused = [*earlier, *judged]
     if missing := [finding for finding in refused if finding.code == "model_missing"]:
         # The wrong folder was given: its other problems do not matter.
-        return CheckResult((*found, *(_point_inside(folder, finding, zipped=zipped) for finding in missing)), ())
+        return CheckResult((*earlier, *(_point_inside(folder, finding, zipped=zipped) for finding in missing)), ())
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     environments = tuple(name.removesuffix("pyvenv.cfg") for name in files if name.endswith("/pyvenv.cfg"))
     own = [name for name in files if not name.startswith(environments)]
     packed = [name for name in own if not _is_junk(name)]
     secrets = list(_secrets(folder, own))
-    told = {finding.where.partition(", line ")[0] for finding in secrets}
+    secret_files = {finding.where.partition(", line ")[0] for finding in secrets}
     findings = [
         *refused,
         *secrets,
         *check_sources(packed, _sources(folder, packed)),
         *_environments(environments),
         *_decomposed(packed),
-        *_left_out([name for name in own if name not in told]),
+        *_left_out([name for name in own if name not in secret_files]),
     ]
     order = {"error": 0, "warning": 1, "note": 2}
     unique = dict.fromkeys(sorted(findings, key=lambda finding: order[finding.level]))
@@ -193,18 +193,18 @@ def _sources(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in paths.items() if path.stat().st_size <= LARGEST_SOURCE}
 
 
-def _judged_by_ingestion(folder: Path) -> Iterator[Finding]:
+def _judged_by_ingestion(folder: Path) -> Iterator[Remark]:
     """Apply the rules and limits of the platform's own program."""
     for problem in (*check_submission(folder, _task().limits, aside=programs.ASIDE), *read_credits(folder)[1]):
         found = f"{problem.found}; expected {problem.expected}"
-        yield Finding(problem.severity, problem.code, problem.where, found, problem.fix)
+        yield Remark(problem.severity, problem.code, problem.where, found, problem.fix)
 
 
 def _task() -> Task:
     return read_task(programs.INPUT_DATA / "task.yaml")
 
 
-def _point_inside(folder: Path, finding: Finding, *, zipped: bool) -> Finding:
+def _point_inside(folder: Path, finding: Remark, *, zipped: bool) -> Remark:
     """Name the folders that contain a model, because the wrong folder was zipped or given."""
     models = sorted(folder.glob("*/model.py")) or sorted(folder.glob("*/*/model.py"))
     inside = [path.parent for path in models]
@@ -215,11 +215,11 @@ def _point_inside(folder: Path, finding: Finding, *, zipped: bool) -> Finding:
     return replace(finding, fix="give the folder that contains it: " + " or ".join(map(str, inside[:3])))
 
 
-def _secrets(folder: Path, files: Iterable[str]) -> Iterator[Finding]:
+def _secrets(folder: Path, files: Iterable[str]) -> Iterator[Remark]:
     """Find secrets: submissions are stored, and one click can make them public."""
     for name in files:
         if SECRET_NAMES.search(name):
-            yield Finding(
+            yield Remark(
                 "error", "secret_file", name, "a file that usually holds a secret", "remove it from the folder"
             )
             continue
@@ -229,28 +229,28 @@ def _secrets(folder: Path, files: Iterable[str]) -> Iterator[Finding]:
             if match := pattern.search(data):
                 line = data[: match.start()].count(b"\n") + 1
                 fix = "remove it, and replace the secret: it may have been seen"
-                yield Finding("error", "secret_text", f"{name}, line {line}", what, fix)
+                yield Remark("error", "secret_text", f"{name}, line {line}", what, fix)
 
 
-def _environments(folders: Sequence[str]) -> Iterator[Finding]:
+def _environments(folders: Sequence[str]) -> Iterator[Remark]:
     for folder in folders:
         fix = "move it out of the folder: the platform has its own environment"
-        yield Finding("warning", "environment", folder, "a Python environment, which is left out", fix)
+        yield Remark("warning", "environment", folder, "a Python environment, which is left out", fix)
 
 
-def _decomposed(files: Iterable[str]) -> Iterator[Finding]:
+def _decomposed(files: Iterable[str]) -> Iterator[Remark]:
     """Find names as old disks of macOS write them: the platform compares names byte for byte."""
     for name in files:
         if not unicodedata.is_normalized("NFC", name):
             found = f"a name that code may spell in another form of Unicode: {name!a}"
-            yield Finding("warning", "name_form", name, found, "rename the file, best with a-z and digits alone")
+            yield Remark("warning", "name_form", name, found, "rename the file, best with a-z and digits alone")
 
 
-def _left_out(files: Iterable[str]) -> Iterator[Finding]:
+def _left_out(files: Iterable[str]) -> Iterator[Remark]:
     junk = [name for name in files if _is_junk(name)]
     if junk:
         found = f"{counted(len(junk), 'file')} not needed, such as {junk[0]}"
-        yield Finding("note", "left_out", "submission", found, "nothing to do: kit.py pack leaves them out")
+        yield Remark("note", "left_out", "submission", found, "nothing to do: kit.py pack leaves them out")
 
 
 def _is_junk(name: str) -> bool:

@@ -58,17 +58,17 @@ def measure_all(measure: Callable[[tuple[Path, str]], Numbers], data: Labelled, 
 
     `measure`: computes a clip's features from (file, transcript); a module-level function, since processes call it.
     """
-    found: list[Numbers] = []
+    measured: list[Numbers] = []
     told_s, terminal = time.monotonic(), sys.stdout.isatty()
     with ProcessPoolExecutor(workers) as pool:
         for values in pool.map(measure, data.clips):
-            found.append(values)
-            last = len(found) == len(data.clips)
+            measured.append(values)
+            last = len(measured) == len(data.clips)
             if last or terminal or time.monotonic() - told_s >= EVERY_S:
                 end = "\r" if terminal and not last else "\n"
-                print(f"measured {len(found)} of {len(data.clips)} clips", end=end, flush=True)
+                print(f"measured {len(measured)} of {len(data.clips)} clips", end=end, flush=True)
                 told_s = time.monotonic()
-    return np.array(found)
+    return np.array(measured)
 
 
 def errors_of_unseen(fit: Fit, values: Numbers, data: Labelled) -> tuple[Numbers, Numbers]:

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from bundle_tools.challenge.reading.tables import fingerprint
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from runs import cut, first_clips, read_rows, write_rows
 
 
@@ -38,7 +38,7 @@ def keep_clips(bundle: Path, count: int) -> Path:
             write_rows(wanted / "groups.csv", [row for row in groups if row["source_id"] in people])
         # The scores of baselines are those of all clips; what they are compared with here does not matter.
         landmarks = json.loads((wanted / "landmarks.json").read_text("utf-8"))
-        landmarks["data_sha256"] = fingerprint(Dataset(given), Dataset(wanted))
+        landmarks["data_sha256"] = fingerprint(DataFiles(given), DataFiles(wanted))
         (wanted / "landmarks.json").write_text(json.dumps(landmarks), "utf-8")
     return bundle
 

@@ -16,7 +16,7 @@ from bundle_tools.challenge.reading.program_settings import ProgramSettings
 from bundle_tools.challenge.reading.video import Video, describe
 from bundle_tools.challenge.rules import clips
 from bundle_tools.codabench.rules import clock
-from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.document import ParsedBundle, read
 from bundle_tools.decoding import count_frames
 from tests import warm
 
@@ -141,10 +141,10 @@ def tiny(tmp_path: Path) -> Path:
     return write_files(tmp_path / "tiny", FILES)
 
 
-_DRAFTS: dict[bytes, Draft] = {}
+_DRAFTS: dict[bytes, ParsedBundle] = {}
 
 
-def draft_of(bundle: Path) -> Draft:
+def draft_of(bundle: Path) -> ParsedBundle:
     """Read competition.yaml; one that many bundles share is parsed once, which takes longer than most rules."""
     text = (bundle / "competition.yaml").read_bytes()
     if text not in _DRAFTS:

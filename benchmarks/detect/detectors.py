@@ -48,8 +48,8 @@ def by_hand(train: Sample, test: Sample) -> Scores:
     linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.05, max_iter=2000))
     forest = ExtraTreesClassifier(200, min_samples_leaf=3, random_state=0)
     models = (linear, forest)
-    found: Scores = np.sum([ranks(model.fit(x, train.altered).predict_proba(y)[:, 1]) for model in models], axis=0)
-    return found
+    total: Scores = np.sum([ranks(model.fit(x, train.altered).predict_proba(y)[:, 1]) for model in models], axis=0)
+    return total
 
 
 def learned(train: Sample, test: Sample) -> Scores:
@@ -58,8 +58,8 @@ def learned(train: Sample, test: Sample) -> Scores:
     y, of_y = _patches(test)
     network = MLPClassifier((32,), alpha=1.0, batch_size=64, learning_rate_init=0.003, max_iter=40, random_state=0)
     model = make_pipeline(StandardScaler(), PCA(48, random_state=0), StandardScaler(), network)
-    found = model.fit(x, train.altered[of_x]).predict_proba(y)[:, 1]
-    logits = np.log(np.clip(found, 1e-6, 1 - 1e-6) / np.clip(1 - found, 1e-6, 1))
+    chances = model.fit(x, train.altered[of_x]).predict_proba(y)[:, 1]
+    logits = np.log(np.clip(chances, 1e-6, 1 - 1e-6) / np.clip(1 - chances, 1e-6, 1))
     count = np.bincount(of_y, minlength=len(test.seen))
     total: Scores = np.bincount(of_y, logits, minlength=len(test.seen)) / np.maximum(count, 1)
     return total
@@ -74,15 +74,15 @@ def scores(sample: Sample, detector: str) -> Scores:
     order = np.random.default_rng(0).permutation(len(people))
     fold_of = dict(zip(people[order].tolist(), (np.arange(len(people)) % FOLDS).tolist(), strict=True))
     folds = np.array([fold_of[str(person)] for person in sample.person])
-    found = np.zeros(len(folds))
+    result = np.zeros(len(folds))
     for fold in range(FOLDS):
         test = folds == fold
         if test.any() and not test.all():
-            found[test] = ranks(DETECTORS[detector](_some(sample, ~test), _some(sample, test)))
-    return found
+            result[test] = ranks(DETECTORS[detector](_some(sample, ~test), _some(sample, test)))
+    return result
 
 
-def area(sample: Sample, found: Scores, seed: int = 0) -> Area:
+def area(sample: Sample, suspicion: Scores, seed: int = 0) -> Area:
     """Return the area under the curve of these scores, resampling persons with all of their calls.
 
     The interval holds for these detectors; it does not include how they vary with the training persons. On small sets,
@@ -93,18 +93,18 @@ def area(sample: Sample, found: Scores, seed: int = 0) -> Area:
     values = []
     for _ in range(RESAMPLES):
         often = np.bincount(random.integers(len(people), size=len(people)), minlength=len(people))
-        values.append(_area(found, sample.altered, often[who].astype(float)))
+        values.append(_area(suspicion, sample.altered, often[who].astype(float)))
     low, high = np.nanquantile(values, (0.025, 0.975))
-    return Area(_area(found, sample.altered, np.ones(len(who))), float(low), float(high))
+    return Area(_area(suspicion, sample.altered, np.ones(len(who))), float(low), float(high))
 
 
 def telling(sample: Sample, count: int = 3) -> list[tuple[str, float]]:
     """Return the most telling single features with their areas; below 0.5, values are smaller in altered calls."""
     names, values = list(sample.seen[0].numbers), _numbers(sample)
     ones = np.ones(len(values))
-    areas = [_area(values[:, place], sample.altered, ones) for place in range(len(names))]
+    areas = [_area(values[:, feature], sample.altered, ones) for feature in range(len(names))]
     order = np.argsort(-np.abs(np.array(areas) - 0.5))[:count]
-    return [(names[place], areas[place]) for place in order]
+    return [(names[feature], areas[feature]) for feature in order]
 
 
 def ranks(values: Scores) -> Scores:
@@ -115,24 +115,24 @@ def ranks(values: Scores) -> Scores:
     return shares if len(unique) else values
 
 
-def _area(found: Scores, altered: npt.NDArray[np.bool_], weight: Scores) -> float:
+def _area(suspicion: Scores, altered: npt.NDArray[np.bool_], weight: Scores) -> float:
     """Return the chance that an altered call has a higher score than a plain one (Mann and Whitney), ties half."""
-    unique, place = np.unique(found, return_inverse=True)
-    ours = np.bincount(place, weight * altered, minlength=len(unique))
-    theirs = np.bincount(place, weight * ~altered, minlength=len(unique))
+    unique, rank = np.unique(suspicion, return_inverse=True)
+    ours = np.bincount(rank, weight * altered, minlength=len(unique))
+    theirs = np.bincount(rank, weight * ~altered, minlength=len(unique))
     total = ours.sum() * theirs.sum()
     return float((ours * (np.cumsum(theirs) - theirs / 2)).sum() / total) if total else float("nan")
 
 
 def _some(sample: Sample, which: npt.NDArray[np.bool_]) -> Sample:
-    seen = [one for one, taken in zip(sample.seen, which, strict=True) if taken]
+    seen = [view for view, taken in zip(sample.seen, which, strict=True) if taken]
     return Sample(seen, sample.altered[which], sample.person[which])
 
 
 def _numbers(sample: Sample) -> Scores:
-    return np.array([list(one.numbers.values()) for one in sample.seen])
+    return np.array([list(view.numbers.values()) for view in sample.seen])
 
 
 def _patches(sample: Sample) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-    which = np.repeat(np.arange(len(sample.seen)), [len(one.patches) for one in sample.seen])
-    return np.concatenate([one.patches for one in sample.seen]).astype(np.float32), which
+    which = np.repeat(np.arange(len(sample.seen)), [len(view.patches) for view in sample.seen])
+    return np.concatenate([view.patches for view in sample.seen]).astype(np.float32), which

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bundle_tools.synthetic import clip as drawing
 from bundle_tools.synthetic.clip import Rendering, encode, render
 from bundle_tools.synthetic.dataset import Member, plan
-from bundle_tools.synthetic.exchange import FORMAT_VERSION, Part, as_entry, exchange_of, parts_of, with_others
+from bundle_tools.synthetic.exchange import FORMAT_VERSION, DrawnPart, as_entry, exchange_of, parts_of, with_others
 from bundle_tools.synthetic.person import stream
 
 EXPRESSIVE = ("mouth", "eyes", "hand", "words")
@@ -51,7 +51,7 @@ def draw(folder: Path, *, clips: int, seed: int, workers: int) -> list[Drawn]:
     return list(_map(make, members, workers))
 
 
-def _exchanges(seed: int, parts: dict[str, Part], one: Picture, other: Picture) -> dict[str, tuple[str, ...]]:
+def _exchanges(seed: int, parts: dict[str, DrawnPart], one: Picture, other: Picture) -> dict[str, tuple[str, ...]]:
     """Return by name the sets of parts to exchange: each kind alone, all of the person's, and every part."""
     exchanges: dict[str, tuple[str, ...]] = {name: (name,) for name in EXPRESSIVE if name in parts}
     # A place that is empty in both drawings shows nothing; of the others one is drawn.
@@ -63,7 +63,7 @@ def _exchanges(seed: int, parts: dict[str, Part], one: Picture, other: Picture) 
     return exchanges
 
 
-def _differs(one: Picture, other: Picture, part: Part) -> bool:
+def _differs(one: Picture, other: Picture, part: DrawnPart) -> bool:
     return bool((one != other)[_mask([part])[..., 0]].any())
 
 
@@ -79,10 +79,10 @@ def _make(folder: Path, member: Member) -> Drawn:
 
 
 def _draw(member: Member, target: Path) -> None:
-    found = parts_of(member.spec)
-    first, second = render(member.spec), render(exchange_of(member.spec, found))
+    listed_parts = parts_of(member.spec)
+    first, second = render(member.spec), render(exchange_of(member.spec, listed_parts))
     one, other = list(first.frames), list(second.frames)
-    parts = {part.name: part for part in found}
+    parts = {part.name: part for part in listed_parts}
     exchanged = _exchanges(member.spec.seed, parts, one[0], other[0])
     drawn = {PLAIN: (one, first), "exchange": (other, second)}
     for name, names in exchanged.items():
@@ -97,14 +97,17 @@ def _draw(member: Member, target: Path) -> None:
     for name, data in zip(drawn, files, strict=True):
         (part / f"{name}.mp4").write_bytes(data)
     digest = hashlib.sha256((part / "exchange.mp4").read_bytes()).hexdigest()
-    listed = {"format_version": FORMAT_VERSION, "clips": {member.clip_id: as_entry(found, "exchange.mp4", digest)}}
+    listed = {
+        "format_version": FORMAT_VERSION,
+        "clips": {member.clip_id: as_entry(listed_parts, "exchange.mp4", digest)},
+    }
     (part / EXCHANGES).write_text(json.dumps(listed))
     transcripts = {name: whole.transcript for name, (_, whole) in drawn.items()}
     (part / "drawn.json").write_text(json.dumps({"transcripts": transcripts, "exchanged": exchanged}))
     part.rename(target)
 
 
-def _mask(parts: list[Part]) -> npt.NDArray[np.bool_]:
+def _mask(parts: list[DrawnPart]) -> npt.NDArray[np.bool_]:
     mask = np.zeros((drawing.HEIGHT, drawing.WIDTH, 1), np.uint8)
     for part in parts:
         if part.outline is not None:

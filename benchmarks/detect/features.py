@@ -57,7 +57,7 @@ def look(shown: Shown) -> Seen:
     numbers = _of_picture(firsts, np.array(pictures), np.array(changes))
     still = np.asarray(np.mean(firsts, axis=0), np.float32)
     moving = np.asarray(np.mean([cv2.absdiff(one, other) for one, other in pairs], axis=0), np.float32)
-    detail = np.asarray(np.mean([np.abs(_detail(one)) for one in firsts], axis=0), np.float32)
+    detail = np.asarray(np.mean([np.abs(_detail(frame)) for frame in firsts], axis=0), np.float32)
     mask = _moved(mask_of(shown.parts, *still.shape).view(np.uint8), *shown.shift)
     far = _distance(mask)
     numbers |= _of_region(far, still, moving, detail, firsts, pairs)
@@ -79,7 +79,7 @@ def _of_picture(frames: list[Numbers], colours: Numbers, changes: npt.NDArray[np
     details = np.array([np.abs(_detail(frame)) for frame in frames[::3]]).mean(axis=0)
     numbers["detail"] = float(np.log(details.mean() + _TINY))
     regions = details.reshape(3, details.shape[0] // 3, 4, details.shape[1] // 4).mean(axis=(1, 3)).ravel()
-    numbers |= {f"detail of region {place}": float(np.log(one + _TINY)) for place, one in enumerate(regions)}
+    numbers |= {f"detail of region {at}": float(np.log(contrast + _TINY)) for at, contrast in enumerate(regions)}
     numbers["least detail of a region"] = float(np.log(regions.min() + _TINY))
     cells = details.reshape(9, CELL, 16, CELL).mean(axis=(1, 3))
     numbers["least detail of a cell"] = float(np.log(cells.min() + _TINY))
@@ -147,14 +147,14 @@ def _of_region(
         for picture in pictures:
             slope = [cv2.Scharr(picture, cv2.CV_32F, *axes) / 32 for axes in ((1, 0), (0, 1))]
             across = np.abs(slope[0] * normal[0] + slope[1] * normal[1]) / length
-            for place in range(2 * BAND):
+            for offset in range(2 * BAND):
                 # The median, because a few strong edges of the drawing would hide a faint seam in a mean.
-                here = across[bins == place]
-                profile[place] += float(np.median(here)) if len(here) else 0.0
+                here = across[bins == offset]
+                profile[offset] += float(np.median(here)) if len(here) else 0.0
         profile = np.log(profile / len(pictures) + 0.01)
         around = np.median(profile)
-        for place in range(2, 2 * BAND - 2):
-            numbers[f"{name} {place - BAND:+d}"] = float(profile[place] - around)
+        for offset in range(2, 2 * BAND - 2):
+            numbers[f"{name} {offset - BAND:+d}"] = float(profile[offset] - around)
         numbers[name] = float(profile[BAND - 1 : BAND + 1].mean() - np.delete(profile, [BAND - 1, BAND]).mean())
     return numbers
 
@@ -202,7 +202,7 @@ def _patches(far: Numbers, pictures: list[Numbers]) -> Numbers:
         nx, ny = nx / size, ny / size  # inwards, which is down in the patch
         map_x = (x + grid[:, None] * nx + grid[None, :] * ny).astype(np.float32)
         map_y = (y + grid[:, None] * ny - grid[None, :] * nx).astype(np.float32)
-        cut = [cv2.remap(one, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE) for one in pictures]
+        cut = [cv2.remap(image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE) for image in pictures]
         cut[0] = cut[0] - cut[0].mean()
-        patches.append(np.concatenate([one.ravel() for one in cut]))
+        patches.append(np.concatenate([image.ravel() for image in cut]))
     return np.array(patches, np.float32)

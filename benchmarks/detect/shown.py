@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.detect.drawings import EXCHANGES, EXPRESSIVE, PLAIN, Drawn
-from ingest.data import Footage, read_exchanges
-from ingest.draws import Draws
+from ingest.data import Dataset, read_exchanges
+from ingest.draws import KeyedRandom
 from ingest.errors import Problem
 from ingest.media.alteration import ClipSource
 from ingest.media.exchange import Box, Exchange, Part
@@ -51,8 +51,8 @@ class Shown:
         reader, painter = FrameReader(self.clip.path, threads=1), Painter(alteration, shape)
         frame = np.empty(shape, np.uint8)
         asked = wanted_frames(request, facts)
-        for place, index in zip(asked.tolist(), alteration.shown(asked).tolist(), strict=True):
-            reader.read_into(index, frame, painter, place)
+        for position, index in zip(asked.tolist(), alteration.shown(asked).tolist(), strict=True):
+            reader.read_into(index, frame, painter, position)
             yield frame
         painter.close()
         reader.close()
@@ -70,14 +70,14 @@ class Shown:
         return self.clip.alteration.jitter.right, self.clip.alteration.jitter.down
 
 
-def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
+def exchanged_calls(drawn: Drawn, task: Task, draws: KeyedRandom) -> Iterator[Shown]:
     """Yield every exchange of one clip's parts, the clip drawn in that way, and the clip itself."""
     exchange = _exchange_of(drawn)
     by_name = {part.name: part for part in exchange.parts}
     names = {name: f"{drawn.clip_id}-{name}" for name in drawn.exchanged}
     # The plain ones have a second drawing too, as every clip of such a phase has.
     exchanges: dict[str, Exchange] = dict.fromkeys([drawn.clip_id, *names.values()], exchange)
-    stage = CopyFactory(Footage([], {}, exchanges, {}), task, draws)
+    stage = CopyFactory(Dataset([], {}, exchanges, {}), task, draws)
     plain = _source(drawn, drawn.clip_id, PLAIN)
     for name, parts in drawn.exchanged.items():
         suspects = tuple(by_name[part] for part in parts)
@@ -94,7 +94,7 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
             yield Shown(name, role, drawn.clip_id, drawn.person, clip, suspects)
 
 
-def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws) -> Iterator[Shown]:
+def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: KeyedRandom) -> Iterator[Shown]:
     """Yield every operator for filmed clips on a drawn clip whose second drawing is not used, and the clip itself."""
     exchange = _exchange_of(drawn)
     face = _face_of(exchange)
@@ -102,8 +102,8 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws)
     (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
     high = bottom - top  # eyes and mouth, so that brows, forehead and chin lie around
     box = Box(max(0, left - 0.02), max(0, top - 0.5 * high), min(1, right + 0.02), min(1, bottom + 0.1 * high))
-    others = [_source(one, one.clip_id, PLAIN) for one in phase]
-    stage = CopyFactory(Footage(others, {}, {}, {drawn.clip_id: box}), task, draws)
+    others = [_source(lender, lender.clip_id, PLAIN) for lender in phase]
+    stage = CopyFactory(Dataset(others, {}, {}, {drawn.clip_id: box}), task, draws)
     source = _source(drawn, drawn.clip_id, PLAIN)
     cells = _nearest_cells(float(left + right) / 2, float(top + bottom) / 2)
     second = int(draws.generator("second", drawn.clip_id).integers(5))
@@ -119,15 +119,15 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws)
             yield Shown(name, role, drawn.clip_id, drawn.person, clip, face)
 
 
-def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Draws) -> Iterator[Shown]:
+def copied_calls(dataset: Dataset, people: dict[str, str], task: Task, draws: KeyedRandom) -> Iterator[Shown]:
     """Yield every rendered copy of a phase, the same file as a clip of its own, and the clip it is a copy of."""
-    for clip in footage.clips:
-        exchange = footage.exchanges[clip.clip_id]
+    for clip in dataset.clips:
+        exchange = dataset.exchanges[clip.clip_id]
         face = _face_of(exchange)
-        for copy in footage.copies[clip.clip_id]:
+        for copy in dataset.copies[clip.clip_id]:
             # A clip of the set could have been drawn with this cue neutral: then this very file would be its plain one.
             other = replace(clip, clip_id=f"{clip.clip_id}-{copy.cue}", path=copy.path, transcript=copy.transcript)
-            stage = CopyFactory(replace(footage, exchanges={**footage.exchanges, other.clip_id: exchange}), task, draws)
+            stage = CopyFactory(replace(dataset, exchanges={**dataset.exchanges, other.clip_id: exchange}), task, draws)
             calls = (
                 ("altered", clip, Call(clip.clip_id, "cue", "copy", cue=copy.cue)),
                 ("matched", other, Call(other.clip_id, "original")),
@@ -141,9 +141,9 @@ def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Dr
 def _exchange_of(drawn: Drawn) -> Exchange:
     problems: list[Problem] = []
     path = drawn.folder / f"{PLAIN}.mp4"
-    found = read_exchanges(drawn.folder, EXCHANGES, {drawn.clip_id: path}, problems)
+    exchanges = read_exchanges(drawn.folder, EXCHANGES, {drawn.clip_id: path}, problems)
     assert not problems, problems
-    return found[drawn.clip_id]
+    return exchanges[drawn.clip_id]
 
 
 def _face_of(exchange: Exchange) -> tuple[Part, ...]:

@@ -14,11 +14,11 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 
-from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.compare.runs import RunFolder
 from bundle_tools.challenge.reading.tables import fingerprint, read_clips
 from bundle_tools.challenge.rules.shortcuts import features
 from bundle_tools.codabench.competition import Phase
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import scoring_input, use_scoring_program
 from bundle_tools.untrusted import read_json
@@ -157,7 +157,7 @@ class _Truth:
     constant: Array
 
 
-def compute(phase: Phase, runs: Sequence[Run], unseen: Sequence[Path], scratch: Path) -> dict[str, Any]:
+def compute(phase: Phase, runs: Sequence[RunFolder], unseen: Sequence[Path], scratch: Path) -> dict[str, Any]:
     """Compute the content of ``landmarks.json``.
 
     `runs`: runs of solutions on this phase that become landmarks. Constant predictions are left out, because the
@@ -167,15 +167,15 @@ def compute(phase: Phase, runs: Sequence[Run], unseen: Sequence[Path], scratch: 
     reference = use_scoring_program(phase, scratch)
     if phase.task.input_data is None:
         raise BundleError(f"phase {phase.slug}: expected input data, found none. Add them to its task.")
-    given = Dataset(phase.task.input_data)
+    input_data = DataFiles(phase.task.input_data)
     known = _read(reference)
     meaning = "Predicts the training mean of each target, with no explanation."
     constant = _silent(known, np.tile(known.constant, (len(known.truth), 1)))
-    items = [_item("constant", "constant", "Constant", meaning, *constant), *_shortcuts(known, given)]
+    items = [_item("constant", "constant", "Constant", meaning, *constant), *_shortcuts(known, input_data)]
     items += [item for run in runs if (item := _solution(run, phase, reference, scratch))]
     items += [_cross_validated(path, known) for path in unseen]
     items += _ceiling(known)
-    digest = fingerprint(given, Dataset(reference))
+    digest = fingerprint(input_data, DataFiles(reference))
     return {"format_version": FORMAT_VERSION, "data_sha256": digest, "landmarks": items}
 
 
@@ -196,23 +196,23 @@ def _to_unit(values: Array, settings: Settings) -> Array:
     return np.asarray((values - low) / (high - low))
 
 
-def _shortcuts(known: _Truth, given: Dataset) -> list[dict[str, Any]]:
-    found = []
-    predicted = _by_metadata(known, given)
+def _shortcuts(known: _Truth, input_data: DataFiles) -> list[dict[str, Any]]:
+    items = []
+    predicted = _by_metadata(known, input_data)
     if predicted is not None:
         meaning = "Regression on order, names, sizes and bit rates of the files, cross-validated; no clip is opened."
-        found.append(_item("metadata", "shortcut", "File metadata only", meaning, *_silent(known, predicted)))
+        items.append(_item("metadata", "shortcut", "File metadata only", meaning, *_silent(known, predicted)))
     predicted = look_up(known.truth, known.reference.sources, known.constant)
     if predicted is not None:
         meaning = "The labels of the same person's other clips: what a model gains if a person is in two splits."
-        found.append(_item("look_up", "shortcut", "Labels of the same person", meaning, *_silent(known, predicted)))
-    return found
+        items.append(_item("look_up", "shortcut", "Labels of the same person", meaning, *_silent(known, predicted)))
+    return items
 
 
-def _by_metadata(known: _Truth, given: Dataset) -> Array | None:
-    place = {clip_id: number for number, clip_id in enumerate(known.reference.clip_ids)}
-    ids, table = features(given, [row for row in read_clips(given) if row[0] in place])
-    at = np.array([place[clip_id] for clip_id in ids], dtype=np.int64)
+def _by_metadata(known: _Truth, input_data: DataFiles) -> Array | None:
+    row_of = {clip_id: number for number, clip_id in enumerate(known.reference.clip_ids)}
+    ids, table = features(input_data, [row for row in read_clips(input_data) if row[0] in row_of])
+    at = np.array([row_of[clip_id] for clip_id in ids], dtype=np.int64)
     if len(at) == 0:
         return None
     part = metadata_only(table, known.truth[at], known.reference.sources[at], known.constant)
@@ -247,7 +247,7 @@ def _ceiling(known: _Truth) -> list[dict[str, Any]]:
     return [_item("ceiling", "ceiling", "Noise ceiling", meaning, *_numbers(known, metrics))]
 
 
-def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[str, Any] | None:
+def _solution(run: RunFolder, phase: Phase, reference: Path, scratch: Path) -> dict[str, Any] | None:
     name = run.name.rpartition("/")[2].removesuffix(f"-{phase.slug}")
     source = scoring_input(scratch / f"landmark-{name}", reference, run.folder)
     try:
@@ -313,8 +313,8 @@ def _numbers(known: _Truth, metrics: dict[str, Array]) -> tuple[dict[str, float]
     # Axes are NaN here, and so is every column that needs them.
     axes: dict[str, Array] = defaultdict(lambda: np.array([np.nan]))
     measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0)
-    found = {column.key: column.compute(measured) for column in columns(known.settings)}
-    values = {key: float(value[0]) for key, value in found.items() if isinstance(value, np.ndarray)}
+    computed = {column.key: column.compute(measured) for column in columns(known.settings)}
+    values = {key: float(value[0]) for key, value in computed.items() if isinstance(value, np.ndarray)}
     targets = {
         name: {metric: float(values[0, at]) for metric, values in metrics.items()}
         for at, name in enumerate(known.settings.names)

@@ -29,8 +29,8 @@ from bundle_tools.codabench.build import NAME as KEY_NAME
 from bundle_tools.codabench.build_version1 import version1_entries
 from bundle_tools.codabench.keys import load
 from bundle_tools.codabench.rules.archive import JUNK
-from bundle_tools.codabench.rules.dataset import Dataset, opened
-from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.dataset import DataFiles, opened
+from bundle_tools.codabench.rules.document import ParsedBundle, read
 from bundle_tools.codabench.rules.findings import Finding
 from bundle_tools.codabench.trust import ensure_trusted, remember
 from bundle_tools.codabench.version1 import as_version2, is_version1
@@ -80,8 +80,10 @@ def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry
     `text`: `competition.yaml` as packed.
     """
     content = yaml.safe_load(text)
-    draft = Draft(root, as_version2(content) if is_version1(content) else content, {}, folder=True, trusted=True)
-    pages = {page.path: page for page in pages_of(draft)}
+    bundle = ParsedBundle(
+        root, as_version2(content) if is_version1(content) else content, {}, folder=True, trusted=True
+    )
+    pages = {page.path: page for page in pages_of(bundle)}
     for name, file in entries:
         in_kit = name.startswith(f"{KIT_NAME}/")
         if name.startswith(f"{KIT_NAME}/pages/") and name.endswith((".md.j2", VALUES)):
@@ -110,7 +112,7 @@ def downloads(text: str) -> list[str]:
 
 def _groups_of(folder: Path) -> Path | None:
     """Return the table of groups. It holds attributes of people, so participants do not get it."""
-    name = (read_settings(Dataset(folder)) or {}).get("groups") if folder.is_dir() else None
+    name = (read_settings(DataFiles(folder)) or {}).get("groups") if folder.is_dir() else None
     return folder / name if isinstance(name, str) else None
 
 
@@ -161,10 +163,10 @@ SEED = 2017
 
 def needs_training_set(root: Path) -> bool:
     """Whether the public data of a bundle are just a sample of drawn clips, too small to train on."""
-    draft, _ = read(root, folder=True)
-    if draft is None or not is_drawn(draft):
+    bundle, _ = read(root, folder=True)
+    if bundle is None or not is_drawn(bundle):
         return False
-    tables = [data.text(LABELS) for data in opened(draft, "public_data").values() if LABELS in data.names()]
+    tables = [data.text(LABELS) for data in opened(bundle, "public_data").values() if LABELS in data.names()]
     return any(len(read_table(text)) - 1 < ENOUGH for text in tables)
 
 
@@ -181,11 +183,11 @@ def training_set(root: Path, workers: int, progress: Progress | None) -> Path:
     return folder
 
 
-__all__ = ["KIT", "TOP_LEVEL", "Options", "build"]
+__all__ = ["KIT", "TOP_LEVEL", "BuildOptions", "build"]
 
 
 @dataclass(frozen=True)
-class Options:
+class BuildOptions:
     """The options of `bundle build`."""
 
     out: Path
@@ -207,7 +209,7 @@ class Options:
     """Whether the user has said that the bundle's programs may run here."""
 
 
-def build(root: Path, options: Options) -> list[Finding]:
+def build(root: Path, options: BuildOptions) -> list[Finding]:
     """Write the zip and check it.
 
     Returns warnings and notes about the zip. Raises BundleError when the folders or the zip have errors; then no zip is
@@ -235,7 +237,7 @@ def build(root: Path, options: Options) -> list[Finding]:
     return findings
 
 
-def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
+def _entries(root: Path, options: BuildOptions, scratch: Path) -> list[Entry]:
     text = (root / "competition.yaml").read_text(encoding="utf-8-sig")
     if options.start:
         text = shift_dates(text, options.start)

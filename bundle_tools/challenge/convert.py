@@ -122,8 +122,8 @@ def _write_predictions(path: Path, results: SubmittedResults, clips: list[str], 
     wrong += _shared("targets", {target: names.target(target) for target in targets})
     wrong += _shared("clips", {clip: names.clip(clip) for clip in clips})
     if odd := [clip for clip in clips if not CLIP_ID.fullmatch(names.clip(clip))]:
-        found = f"{len(odd)} clips have a name that is not a clip id ({CLIP_ID.pattern}), such as {odd[0]!a:.60}."
-        wrong.append(f"{found} Map them with --aliases.")
+        misnamed = f"{len(odd)} clips have a name that is not a clip id ({CLIP_ID.pattern}), such as {odd[0]!a:.60}."
+        wrong.append(f"{misnamed} Map them with --aliases.")
     lacking = sorted(row["clip_id"] for row in rows if len(row) <= len(targets))
     if lacking:
         wrong.append(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Remove them from the files.")

@@ -6,13 +6,13 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.compare.runs import RunFolder
 from bundle_tools.errors import BundleError
 from bundle_tools.untrusted import read_json, read_text
 
 
 @dataclass(frozen=True)
-class Credit:
+class NamedCredit:
     """One thing that a submission says it builds on."""
 
     source: str
@@ -22,7 +22,7 @@ class Credit:
 
 
 @dataclass(frozen=True)
-class Work:
+class TeamRun:
     """One submission."""
 
     name: str
@@ -30,13 +30,13 @@ class Work:
     """Its team; the run's name if none was given."""
     total: float | None
     """Its explanation score, 0 to 100; None for work shared in another phase, which has no lead."""
-    credits: tuple[Credit, ...]
+    credits: tuple[NamedCredit, ...]
     """Credits, each source once, without work of its own team."""
 
 
 def read_works(
-    runs: Sequence[Run], totals: Mapping[str, float], teams: Mapping[str, str]
-) -> tuple[list[Work], list[str]]:
+    runs: Sequence[RunFolder], totals: Mapping[str, float], teams: Mapping[str, str]
+) -> tuple[list[TeamRun], list[str]]:
     """Read the credits of all runs, and find the runs that they name.
 
     `runs`: at least one.
@@ -51,26 +51,26 @@ def read_works(
     remarks: list[str] = []
     works = []
     for run in runs:
-        credits: dict[str, Credit] = {}
-        given = facts[run.name].get("credits")
-        for entry in (entry for entry in (given if isinstance(given, list) else ()) if isinstance(entry, dict)):
+        credits: dict[str, NamedCredit] = {}
+        entries = facts[run.name].get("credits")
+        for entry in (entry for entry in (entries if isinstance(entries, list) else ()) if isinstance(entry, dict)):
             source = _source(entry, hashes, team_of, totals, run.name, remarks)
             if source is None:
                 continue
             if team_of.get(source) == team_of[run.name]:
                 remarks.append(f"{run.name}: credits its own team ({source}), which does not count.")
                 continue
-            credits.setdefault(source, Credit(source, str(entry.get("used", ""))[:200]))
-        works.append(Work(run.name, team_of[run.name], totals.get(run.name), tuple(credits.values())))
+            credits.setdefault(source, NamedCredit(source, str(entry.get("used", ""))[:200]))
+        works.append(TeamRun(run.name, team_of[run.name], totals.get(run.name), tuple(credits.values())))
     try:
         sources_first(works)
     except CycleError as error:
-        found = " builds on ".join(reversed(error.args[1]))
-        raise BundleError(f"the credits form a circle: {found}. Leave the later version of one of them out.") from None
+        circle = " builds on ".join(reversed(error.args[1]))
+        raise BundleError(f"the credits form a circle: {circle}. Leave the later version of one of them out.") from None
     return works, remarks
 
 
-def sources_first(works: Sequence[Work]) -> list[str]:
+def sources_first(works: Sequence[TeamRun]) -> list[str]:
     """Order works and repositories so that each comes after all that it builds on.
 
     Raises CycleError, with the names along the circle, if there is no such order.
@@ -109,11 +109,11 @@ def _source(
     if repository := entry.get("repository"):
         return str(repository).rstrip("/").removesuffix(".git")
     digest = str(entry.get("submission") or "")
-    found = [other for other, full in hashes.items() if digest and full.startswith(digest)]
-    if len({(hashes[other], team_of[other]) for other in found}) == 1:
+    matches = [other for other, full in hashes.items() if digest and full.startswith(digest)]
+    if len({(hashes[other], team_of[other]) for other in matches}) == 1:
         # The same file, sent to several phases by the same team, is one work: take the run that is scored.
-        return min(found, key=lambda other: (other not in totals, other))
-    what = "is not among these runs" if not found else f"fits {', '.join(found)}"
+        return min(matches, key=lambda other: (other not in totals, other))
+    what = "is not among these runs" if not matches else f"fits {', '.join(matches)}"
     remarks.append(f"{name}: the submission {digest[:16]} {what}; the credit is ignored.")
     return None
 
@@ -125,7 +125,7 @@ SECOND = "a better submission of its team counts"
 
 
 @dataclass(frozen=True)
-class Use:
+class CreditedUse:
     """One credit, with what it is worth."""
 
     user: str
@@ -152,7 +152,7 @@ class Useful:
     """Its own explanation score; None for a repository and for work of another phase."""
 
 
-def uses(works: Sequence[Work], baseline: float) -> list[Use]:
+def uses(works: Sequence[TeamRun], baseline: float) -> list[CreditedUse]:
     """Divide every team's lead among the works that it credits.
 
     `baseline`: explanation score from which a submission has a lead, 0 to 100. Returns one per credit, most points
@@ -162,16 +162,16 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}
     givers, order = _best_runs(works), sources_first(works)
     for giver in givers:
-        held = {giver.name: max(0.0, (giver.total or 0.0) - baseline)}  # each work's share of this lead
+        worth = {giver.name: max(0.0, (giver.total or 0.0) - baseline)}  # each work's share of this lead
         for name in reversed(order):
-            parts = _parts(by_name[name], by_name) if name in held and name in by_name else {}
+            parts = _parts(by_name[name], by_name) if name in worth and name in by_name else {}
             for source, part in parts.items():
                 if source in by_name and by_name[source].team == giver.team:
                     continue
-                points[name, source] += held[name] * part
-                held[source] = held.get(source, 0.0) + PASSED_ON * held[name] * part
-    found = [
-        Use(
+                points[name, source] += worth[name] * part
+                worth[source] = worth.get(source, 0.0) + PASSED_ON * worth[name] * part
+    result = [
+        CreditedUse(
             user=work.name,
             source=credit.source,
             used=credit.used,
@@ -182,10 +182,10 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
         for work in works
         for credit in work.credits
     ]
-    return sorted(found, key=lambda use: (-use.points, use.source, use.user))
+    return sorted(result, key=lambda use: (-use.points, use.source, use.user))
 
 
-def usefulness(works: Sequence[Work], baseline: float) -> list[Useful]:
+def usefulness(works: Sequence[TeamRun], baseline: float) -> list[Useful]:
     """Sum what each work receives; most useful first, and works that nobody credits are left out."""
     by_name = {work.name: work for work in works}
     points: dict[str, float] = {}
@@ -200,22 +200,22 @@ def usefulness(works: Sequence[Work], baseline: float) -> list[Useful]:
     return sorted(rows, key=lambda row: (-row.points, row.name))
 
 
-def _gain(user: Work, source: Work | None) -> float | None:
+def _gain(user: TeamRun, source: TeamRun | None) -> float | None:
     if user.total is None or source is None or source.total is None:
         return None
     return user.total - source.total
 
 
-def _best_runs(works: Sequence[Work]) -> list[Work]:
+def _best_runs(works: Sequence[TeamRun]) -> list[TeamRun]:
     """Return the best run of each team, whose lead is divided."""
-    best: dict[str, Work] = {}
+    best: dict[str, TeamRun] = {}
     scored = [work for work in works if work.total is not None]
     for work in sorted(scored, key=lambda work: (-(work.total or 0.0), work.name)):
         best.setdefault(work.team, work)
     return list(best.values())
 
 
-def _parts(work: Work, by_name: Mapping[str, Work]) -> dict[str, float]:
+def _parts(work: TeamRun, by_name: Mapping[str, TeamRun]) -> dict[str, float]:
     """Divide 1 among the teams and repositories that a work credits, and each team's part among its works."""
     owners = [by_name[credit.source].team if credit.source in by_name else None for credit in work.credits]
     repositories = owners.count(None)
@@ -229,7 +229,7 @@ def _parts(work: Work, by_name: Mapping[str, Work]) -> dict[str, float]:
 ALONE = "No teams were named (--teams), so every run counts as its own team."
 
 
-def record(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> dict[str, Any]:
+def record(works: Sequence[TeamRun], baseline: float, remarks: Sequence[str]) -> dict[str, Any]:
     """Return the result as JSON data."""
     return {
         "baseline": baseline,
@@ -240,7 +240,7 @@ def record(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> di
     }
 
 
-def lines(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> list[str]:
+def lines(works: Sequence[TeamRun], baseline: float, remarks: Sequence[str]) -> list[str]:
     """Return the result for a terminal."""
     text = [f"Usefulness: shares of others' lead over {baseline:.2f}", "", f"{'points':>8}  {'teams':>5}  work"]
     text += [f"{row.points:>8.2f}  {row.users:>5}  {row.name}" for row in usefulness(works, baseline)]

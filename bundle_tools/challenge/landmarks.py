@@ -14,7 +14,7 @@ from bundle_tools.challenge.reading.tables import read_settings, read_table
 from bundle_tools.codabench.competition import Competition, Phase
 from bundle_tools.codabench.competition import load as load_competition
 from bundle_tools.codabench.keys import load
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
@@ -38,16 +38,18 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
     use_own_program("scoring_program")
     from score.metrics import percentile_interval, resample_weights  # noqa: PLC0415 - that program's
 
-    (found,) = find_runs([run], scratch)
+    (results,) = find_runs([run], scratch)
     folders = {phase.slug: phase.task.reference_data for phase in competition.phases}
     known = [folder for folder in folders.values() if folder is not None and folder.is_dir()]
-    labelled = folders.get(found.task)
+    labelled = folders.get(results.task)
     if labelled not in known:
         names = ", ".join(folders)
-        raise BundleError(f"{run}: expected a run of {names}, with folders as reference data; found {found.task}.")
-    targets = (read_settings(Dataset(labelled)) or {})["targets"]
+        raise BundleError(f"{run}: expected a run of {names}, with folders as reference data; found {results.task}.")
+    targets = (read_settings(DataFiles(labelled)) or {})["targets"]
     columns = [target["name"] for target in targets]
-    labels, predicted = (_table(path, columns) for path in (labelled / "labels.csv", found.folder / "predictions.csv"))
+    labels, predicted = (
+        _table(path, columns) for path in (labelled / "labels.csv", results.folder / "predictions.csv")
+    )
     if missing := labels.keys() - predicted.keys():
         raise BundleError(f"{run}: {len(missing)} of {len(labels)} clips have no prediction. Fix the model first.")
     truth = np.array([[float(row[name]) for name in columns] for row in labels.values()])
@@ -128,14 +130,14 @@ def update(
     if path is None:
         raise BundleError(f"{phase.task.reference_data}: expected a folder with task.yaml; found none.")
     runs = find_runs([*finished, *(_run(competition, phase, one, scratch) for one in solutions)], scratch / "unpacked")
-    task = str((read_settings(Dataset(path.parent)) or {}).get("task"))
+    task = str((read_settings(DataFiles(path.parent)) or {}).get("task"))
     wrong = sorted(run.name for run in runs if run.task != task)
     if wrong:
         raise BundleError(f"{', '.join(wrong)}: expected runs of {task}. Run them on that phase.")
     use_scoring_program(phase, scratch)
     from bundle_tools.challenge.baselines import compute  # noqa: PLC0415 - imports that program
 
-    unseen = [one / UNSEEN for one in solutions_of(competition.root) if (one / UNSEEN).is_file()]
+    unseen = [solution / UNSEEN for solution in solutions_of(competition.root) if (solution / UNSEEN).is_file()]
     record = compute(phase, runs, unseen, scratch)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if path.name == FILE:
@@ -148,14 +150,14 @@ def update(
 def solutions_of(root: Path) -> list[Path]:
     """Return the folders of the solutions that `competition.yaml` lists."""
     solutions = load((root / "competition.yaml").read_text(encoding="utf-8-sig")).solutions or ()
-    return [root / one.path for one in solutions if one.path and (root / one.path).exists()]
+    return [root / solution.path for solution in solutions if solution.path and (root / solution.path).exists()]
 
 
 def _file(phase: Phase) -> Path | None:
     folder = phase.task.reference_data
     if folder is None or not folder.is_dir():
         return None
-    settings = read_settings(Dataset(folder))
+    settings = read_settings(DataFiles(folder))
     name = (settings or {}).get("landmarks", FILE)
     return folder / name if settings and isinstance(name, str) and Path(name).name == name else None
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bundle_tools.challenge.build import FOLDER, TRAINING_CLIPS, Options, build, needs_training_set, training_set
+from bundle_tools.challenge.build import FOLDER, TRAINING_CLIPS, BuildOptions, build, needs_training_set, training_set
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.landmarks import compute_again
 from bundle_tools.challenge.pages.figures import figures
@@ -127,7 +127,7 @@ def _image(text: str) -> str:
 
 def _build(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
-    options = Options(
+    options = BuildOptions(
         out=arguments.out,
         start=arguments.start,
         image=arguments.image,
@@ -173,15 +173,15 @@ def add_pages(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 def _pages(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
-    draft = open_bundle(root, trust=arguments.trust)
-    ensure_trusted(asked_code(draft))
+    bundle = open_bundle(root, trust=arguments.trust)
+    ensure_trusted(asked_code(bundle))
     if arguments.names:
-        for name, value in figures(draft).items():
+        for name, value in figures(bundle).items():
             if isinstance(value, str):
                 say(f"{name:<28} {value}")
         return 0
     only = [path.resolve() for path in arguments.path] or None
-    pages = list(pages_of(draft, only))
+    pages = list(pages_of(bundle, only))
     notes = [note for page in pages for note in page.notes()]
     for line in notes if arguments.check else write_pages(root, only, trust=arguments.trust):
         say(line)

@@ -17,7 +17,7 @@ from bundle_tools.cli.options import add_bundle, add_command, add_path, count, p
 from bundle_tools.cli.own_clips import add_own_clips
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import Phase, find_root, load
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces import FILE, FoundFace, faces_page, find_faces, write_faces
@@ -62,10 +62,10 @@ def _baselines(arguments: argparse.Namespace) -> int:
 
 def _folders(phase: Phase) -> tuple[Path, Path]:
     """Return the folders of input and reference data."""
-    given, wanted = phase.task.input_data, phase.task.reference_data
-    if given is None or wanted is None or given.is_file() or wanted.is_file():
+    input_data, reference_data = phase.task.input_data, phase.task.reference_data
+    if input_data is None or reference_data is None or input_data.is_file() or reference_data.is_file():
         raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
-    return given, wanted
+    return input_data, reference_data
 
 
 def add_canonical(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -102,27 +102,27 @@ def _faces(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
     folders: dict[str, tuple[Path, Path]] = {}
     for phase in load(root).phases:
-        given, wanted = _folders(phase)
-        if (given / FILE).exists() and not arguments.replace:
+        input_data, reference_data = _folders(phase)
+        if (input_data / FILE).exists() and not arguments.replace:
             raise BundleError(
-                f"{given / FILE} exists already, perhaps corrected by hand. Add --replace to overwrite it."
+                f"{input_data / FILE} exists already, perhaps corrected by hand. Add --replace to overwrite it."
             )
-        folders[phase.slug] = given, wanted
+        folders[phase.slug] = input_data, reference_data
     clips = {
-        name: [(clip_id, given / file) for clip_id, file, _ in read_clips(Dataset(given))]
-        for name, (given, _) in folders.items()
+        name: [(clip_id, input_data / file) for clip_id, file, _ in read_clips(DataFiles(input_data))]
+        for name, (input_data, _) in folders.items()
     }
     with progress_bar("clips") as progress:
         every = find_faces([clip for of_phase in clips.values() for clip in of_phase], workers(), progress)
     left = iter(every)
-    found: dict[str, list[FoundFace]] = {name: [next(left) for _ in of_phase] for name, of_phase in clips.items()}
-    for name, (given, wanted) in folders.items():
-        write_faces(found[name], given, wanted)
-        with_box = sum(one.box is not None for one in found[name])
-        say(f"{name}: a face in {with_box} of {len(found[name])} clips: {given / FILE}")
+    faces: dict[str, list[FoundFace]] = {name: [next(left) for _ in of_phase] for name, of_phase in clips.items()}
+    for name, (input_data, reference_data) in folders.items():
+        write_faces(faces[name], input_data, reference_data)
+        with_box = sum(face.box is not None for face in faces[name])
+        say(f"{name}: a face in {with_box} of {len(faces[name])} clips: {input_data / FILE}")
     page = arguments.page or root / "private" / "faces.html"
     page.parent.mkdir(exist_ok=True)
-    write_text(page, faces_page(found))
+    write_text(page, faces_page(faces))
     say("The cues face and background were added to the settings: run bundle data baselines, then bundle pages.")
     say(f"Check the faces, and correct or delete wrong ones: {page}. It shows people: keep it private.")
     return 0
@@ -139,8 +139,8 @@ def add_key_frames(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _key_frames(arguments: argparse.Namespace) -> int:
-    given, wanted = _folders(load(find_root(arguments.bundle)).phase(arguments.phase))
-    settings = wanted / "task.yaml"
+    input_data, reference_data = _folders(load(find_root(arguments.bundle)).phase(arguments.phase))
+    settings = reference_data / "task.yaml"
     report = _report(settings)
     if report.get("truth") is not True:
         what = f"{settings}: expected truth: true under report; found {report.get('truth')!r}."
@@ -149,12 +149,12 @@ def _key_frames(arguments: argparse.Namespace) -> int:
         raise BundleError(
             f"{settings}: expected pictures: true under report; found false. Change it if everybody shown agrees."
         )
-    clips = [(clip_id, given / file) for clip_id, file, _ in read_clips(Dataset(given))]
+    clips = [(clip_id, input_data / file) for clip_id, file, _ in read_clips(DataFiles(input_data))]
     if not clips:
-        raise BundleError(f"{given}: expected a list of clips. Name it as clips in task.yaml.")
+        raise BundleError(f"{input_data}: expected a list of clips. Name it as clips in task.yaml.")
     with progress_bar("clips") as progress:
-        size = write_key_frames(clips, wanted, progress)
-    say(f"{len(clips)} key frames, {size / 1000:.0f} kB: {wanted / KEY_FRAMES_LIST}")
+        size = write_key_frames(clips, reference_data, progress)
+    say(f"{len(clips)} key frames, {size / 1000:.0f} kB: {reference_data / KEY_FRAMES_LIST}")
     if enter(settings, {"report.key_frames": KEY_FRAMES_LIST}):
         say(f"Written: key_frames under report in {settings}")
     return 0
@@ -231,10 +231,10 @@ def _synth(arguments: argparse.Namespace) -> int:
 def _phase(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
     phase = load(root).phase(arguments.phase)
-    given, wanted = _folders(phase)
-    if (given / "clips").exists() and not arguments.replace:
-        raise BundleError(f"{given / 'clips'} exists already. Add --replace to overwrite its clips and labels.")
-    _check_synthetic(phase.slug, given, wanted)
+    input_data, reference_data = _folders(phase)
+    if (input_data / "clips").exists() and not arguments.replace:
+        raise BundleError(f"{input_data / 'clips'} exists already. Add --replace to overwrite its clips and labels.")
+    _check_synthetic(phase.slug, input_data, reference_data)
     seed: int = secrets.randbits(SEED_BITS) if arguments.seed is None else arguments.seed
     try:
         with progress_bar("clips") as progress:
@@ -242,8 +242,8 @@ def _phase(arguments: argparse.Namespace) -> int:
                 phase.slug,
                 clips=arguments.clips,
                 seed=seed,
-                input_dir=given,
-                reference_dir=wanted,
+                input_dir=input_data,
+                reference_dir=reference_data,
                 workers=workers(),
                 progress=progress,
                 keep_settings=True,

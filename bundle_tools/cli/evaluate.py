@@ -21,7 +21,7 @@ from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker.run import MARKER, refuse_what_is_elsewhere
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
-from bundle_tools.evaluation import Evaluation, answers_of, evaluate, key_of
+from bundle_tools.evaluation import EvaluationTask, answers_of, evaluate, key_of
 from bundle_tools.executors import GONE, TRIES, DaskWorkers, LocalWorkers, workers_of
 
 ENDING = """\
@@ -90,14 +90,14 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 def _planned(
     competition: Competition, arguments: argparse.Namespace, out: Path, names: Sequence[str]
-) -> list[Evaluation]:
+) -> list[EvaluationTask]:
     phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
     refuse_what_is_elsewhere(competition.root, phase)
     ensure_trusted(code_of(phase.tasks))
     image = (arguments.image or competition.docker_image) if arguments.engine == "docker" else None
     bundle = arguments.bundle.absolute() if arguments.bundle else competition.root
     return [
-        Evaluation(
+        EvaluationTask(
             submission=str(path.absolute()),
             bundle=str(bundle),
             phase=phase.slug,
@@ -141,12 +141,12 @@ class _Driver:
 
     def __init__(self, pool: LocalWorkers | DaskWorkers) -> None:
         self._pool = pool
-        self._running: dict[Future[dict[str, Any]], tuple[Evaluation, int]] = {}
+        self._running: dict[Future[dict[str, Any]], tuple[EvaluationTask, int]] = {}
         self._total = self._done = self._lost = 0
         self._took_s = 0.0
         self._problems: list[str] = []
 
-    def run(self, evaluations: Sequence[Evaluation]) -> list[str]:
+    def run(self, evaluations: Sequence[EvaluationTask]) -> list[str]:
         """Evaluate all, printing each row as it comes; return what went wrong."""
         self._total = len(evaluations)
         for evaluation in evaluations:
@@ -168,10 +168,10 @@ class _Driver:
             raise
         return self._problems
 
-    def _submit(self, evaluation: Evaluation, attempt: int) -> None:
+    def _submit(self, evaluation: EvaluationTask, attempt: int) -> None:
         self._running[self._pool.executor.submit(evaluate, evaluation)] = evaluation, attempt
 
-    def _take(self, future: "Future[dict[str, Any]]", evaluation: Evaluation, attempt: int) -> None:
+    def _take(self, future: "Future[dict[str, Any]]", evaluation: EvaluationTask, attempt: int) -> None:
         """Print the result of an evaluation, or begin it again."""
         try:
             result = future.result()
@@ -181,12 +181,12 @@ class _Driver:
             self._problems.append(f"{evaluation.name}: {error}")
         except Exception as error:  # noqa: BLE001 - whatever a worker died of
             self._lost += 1
-            died = type(error).__name__ == "KilledWorker"  # Dask has begun it several times already
-            if attempt < TRIES and not died:
+            crashed = type(error).__name__ == "KilledWorker"  # Dask has begun it several times already
+            if attempt < TRIES and not crashed:
                 say(f"{evaluation.name} is lost, and will be evaluated again: {error}")
                 self._submit(evaluation, attempt + 1)
                 return
-            reason = "its workers died; were time and memory enough?" if died else str(error)
+            reason = "its workers died; were time and memory enough?" if crashed else str(error)
             self._problems.append(f"{evaluation.name}: was lost {TRIES} times, at last: {reason}")
         else:
             self._took_s += result["took_s"]
@@ -203,7 +203,7 @@ class _Driver:
         return f"{line}; {waiting}" if waiting else line
 
 
-def _verify(pool: LocalWorkers | DaskWorkers, evaluations: Sequence[Evaluation]) -> list[str]:
+def _verify(pool: LocalWorkers | DaskWorkers, evaluations: Sequence[EvaluationTask]) -> list[str]:
     """Evaluate submissions again elsewhere; return those whose answers differ."""
     out = Path(evaluations[0].out).parent
     with tempfile.TemporaryDirectory(prefix=".verify-", dir=out) as folder:
@@ -211,8 +211,10 @@ def _verify(pool: LocalWorkers | DaskWorkers, evaluations: Sequence[Evaluation])
         if problems := _Driver(pool).run(again):
             return problems
         for first, second in zip(evaluations, again, strict=True):
-            one, other = answers_of(Path(first.out)), answers_of(Path(second.out))
-            if names := sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name)):
+            first_run, second_run = answers_of(Path(first.out)), answers_of(Path(second.out))
+            if names := sorted(
+                name for name in first_run.keys() | second_run.keys() if first_run.get(name) != second_run.get(name)
+            ):
                 problems.append(
                     f"evaluation_differs: {first.name}: a second run gave other answers ({', '.join(names[:3])}). The "
                     "model keeps state between clips, or the machines are not alike."

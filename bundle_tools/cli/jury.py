@@ -101,7 +101,7 @@ def _score(arguments: argparse.Namespace) -> int:
     counting = sum(juror.counts for juror in panel.jurors)
     if counting < rules.least_jurors and (arguments.write or not arguments.partial):
         left_out = "".join(
-            f"\n  - juror {one.number}: {'; '.join(one.reasons)}" for one in panel.jurors if not one.counts
+            f"\n  - juror {juror.number}: {'; '.join(juror.reasons)}" for juror in panel.jurors if not juror.counts
         )
         raise BundleError(
             f"{counting} of {len(panel.jurors)} jurors count; expected at least {rules.least_jurors} for a result. Ask "
@@ -111,8 +111,8 @@ def _score(arguments: argparse.Namespace) -> int:
     letters = {item.item_id: item.letter for item in key.items if item.kind == "genuine"}
     remarks = [
         (letters[item_id], answer.remark)
-        for given in answers
-        for item_id, answer in given.items.items()
+        for sheet in answers
+        for item_id, answer in sheet.items.items()
         if item_id in letters and answer.remark.strip()
     ]
     written = {  # everything is computed before the first file is written

@@ -68,8 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:  # a signal ends it like Ctrl-C, including all child processes
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    given = sys.argv[1:] if argv is None else argv
-    arguments = _parser(next(iter(given), "")).parse_args(given or ["--help"])
+    words = sys.argv[1:] if argv is None else argv
+    arguments = _parser(next(iter(words), "")).parse_args(words or ["--help"])
     try:
         return int(arguments.action(arguments))
     except BundleError as error:
@@ -108,9 +108,9 @@ def _parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     parser.add_argument("--version", nargs=0, action=_Version, help=argparse.SUPPRESS)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for name, place in COMMANDS.items():
+    for name, target in COMMANDS.items():
         if name == command:
-            module, _, function = place.rpartition(".")
+            module, _, function = target.rpartition(".")
             getattr(importlib.import_module(f"bundle_tools.cli.{module}"), function)(commands)
         else:
             commands.add_parser(name)

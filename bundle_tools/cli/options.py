@@ -14,11 +14,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and a suggestion; exit with 2."""
-        if found := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
-            known = re.findall(r"[\w-]+", found[2])
-            near = difflib.get_close_matches(found[1], known, 1)
+        if match := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            known = re.findall(r"[\w-]+", match[2])
+            near = difflib.get_close_matches(match[1], known, 1)
             meant = f"Did you mean `{near[0]}`?" if near else f"There are: {', '.join(known)}."
-            message = f"no command {found[1]!r}. {meant}"
+            message = f"no command {match[1]!r}. {meant}"
         ending = "" if message.endswith((".", "?")) else "."
         self.exit(2, f"{self.prog}: {message}{ending} `{self.prog} --help` tells more.\n")
 
@@ -90,12 +90,12 @@ def positive(text: str) -> int:
 def moment(text: str) -> datetime:
     """Read a moment in UTC, written without a zone."""
     try:
-        found = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
-        found = None
-    if found is None or found.tzinfo is not None:
+        parsed = None
+    if parsed is None or parsed.tzinfo is not None:
         raise argparse.ArgumentTypeError(f'expected UTC without a zone, such as "2026-12-01 12:00:00"; found {text!r}')
-    return found
+    return parsed
 
 
 def workers() -> int:

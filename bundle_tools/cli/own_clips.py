@@ -12,7 +12,7 @@ from bundle_tools.cli.options import add_command, add_path, count, moment, posit
 from bundle_tools.codabench.rules import clock
 from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.clips import Stage
+from bundle_tools.own_clips.clips import StagingFolder
 from bundle_tools.own_clips.dataset import look_up_table, off_size, remarks_on_targets, split_by_source
 from bundle_tools.own_clips.description import Description, read_description
 from bundle_tools.own_clips.files import Problems
@@ -23,7 +23,7 @@ from bundle_tools.own_clips.observations import annotate, summary
 from bundle_tools.own_clips.people import ASK, CHOICES
 from bundle_tools.own_clips.sheet import FILE as SHEET
 from bundle_tools.own_clips.sheet import write_sheet
-from bundle_tools.own_clips.writing import Options, Written, write
+from bundle_tools.own_clips.writing import SetOptions, Written, write
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
 NOTICE = timedelta(days=30)
@@ -148,7 +148,7 @@ def _height(text: str) -> int:
 
 
 def _from_folder(arguments: argparse.Namespace) -> int:
-    stage, problems = Stage(arguments.out, arguments.seed), Problems()
+    stage, problems = StagingFolder(arguments.out, arguments.seed), Problems()
     stage.check_apart("--clips", arguments.clips, problems)
     description = read_description(arguments.challenge, problems) if arguments.challenge else Description()
     asked_for = (arguments.practice or 0) + (arguments.final or 0)
@@ -160,7 +160,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     usual = min(PHASE_CLIPS, max(1, len(dataset.clips) // SHARE))
     sizes = {"practice": arguments.practice or usual, "final": arguments.final or usual}
     parts = split_by_source(dataset, sizes, seed=stage.seed)
-    options = Options(arguments.reencode, arguments.time_limit, arguments.rank_by)
+    options = SetOptions(arguments.reencode, arguments.time_limit, arguments.rank_by)
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
         with progress_bar("pictures") as progress:
@@ -173,7 +173,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 
     with progress_bar("clips") as progress:
         written = write(
-            dataset, parts, stage, options, notes=NOTES, workers=workers(), progress=progress, beside=add_rest
+            dataset, parts, stage, options, notes=NOTES, workers=workers(), progress=progress, finish=add_rest
         )
     for target in dataset.challenge.targets:
         say(f"Target {target.name}: {target.minimum:g} to {target.maximum:g}, mean {written.constants[target.name]}.")
@@ -221,10 +221,10 @@ def _say_of_clips(written: Written) -> None:
 
 
 def _first_impressions(arguments: argparse.Namespace) -> int:
-    stage, problems = Stage(arguments.out, arguments.seed), Problems()
+    stage, problems = StagingFolder(arguments.out, arguments.seed), Problems()
     stage.check_apart("--source", arguments.source, problems)
     with progress_bar("reading", "file") as progress:
-        found = read_first_impressions(
+        released = read_first_impressions(
             arguments.source,
             problems,
             passwords=_passwords(arguments.passwords),
@@ -232,12 +232,12 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
             allow_unknown_ages=arguments.unknown_ages,
             progress=progress,
         )
-    for line in found.summary:
+    for line in released.summary:
         say(line)
-    dataset, official = found.dataset, arguments.official_split
+    dataset, official = released.dataset, arguments.official_split
     sizes = {} if official else {"practice": arguments.practice, "final": arguments.final}
-    parts = found.official_parts() if official else split_by_source(dataset, sizes, seed=stage.seed)
-    options = Options(
+    parts = released.official_parts() if official else split_by_source(dataset, sizes, seed=stage.seed)
+    options = SetOptions(
         arguments.reencode,
         arguments.time_limit,
         arguments.rank_by,
@@ -274,11 +274,11 @@ def _passwords(path: Path | None) -> list[bytes]:
     if path is None:
         return []
     try:
-        found = [line.strip() for line in path.read_bytes().splitlines() if line.strip()]
+        passwords = [line.strip() for line in path.read_bytes().splitlines() if line.strip()]
     except OSError as error:
         raise BundleError(
             f"--passwords {path}: {error.strerror}. Name a text file with one password a line."
         ) from error
-    if not found:
+    if not passwords:
         raise BundleError(f"--passwords {path}: the file is empty. Write one password a line into it.")
-    return found
+    return passwords

@@ -103,7 +103,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         from bundle_tools.challenge.compare import field, page  # noqa: PLC0415 - import that program
 
         scored = field.score_field(phase, runs, arguments.resamples, scratch)
-        rows = field.judge(scored)
+        rows = field.standings(scored)
     if arguments.html:
         write_text(arguments.html, page.comparison_page(scored, rows, full=arguments.full))
     if arguments.json:
@@ -144,8 +144,8 @@ def _coopetition(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="bundle-coopetition-") as folder:
         scratch = Path(folder)
         own = expand(arguments.runs)
-        found = find_runs([*own, *arguments.shared], scratch)
-        runs, shared = found[: len(own)], found[len(own) :]
+        all_runs = find_runs([*own, *arguments.shared], scratch)
+        runs, shared = all_runs[: len(own)], all_runs[len(own) :]
         tasks = sorted({run.task for run in runs})
         if len(tasks) > 1:
             raise BundleError(
@@ -157,12 +157,12 @@ def _coopetition(arguments: argparse.Namespace) -> int:
             raise BundleError(
                 f"--shared {', '.join(same)}: runs of the phase {tasks[0]} itself. Name them before --shared."
             )
-        unknown = sorted(teams.keys() - {run.name for run in found})
+        unknown = sorted(teams.keys() - {run.name for run in all_runs})
         if unknown:
             raise BundleError(
                 f"{arguments.teams}: {', '.join(unknown)}: none of these runs. Use the names of the runs."
             )
-        teamless = sorted({run.name for run in found} - teams.keys()) if shared else []
+        teamless = sorted({run.name for run in all_runs} - teams.keys()) if shared else []
         if teamless:  # credits within a team must not count
             raise BundleError(
                 f"--shared needs a team for every run, in a table for --teams; without one: {', '.join(teamless)}."
@@ -177,7 +177,7 @@ def _coopetition(arguments: argparse.Namespace) -> int:
             checked.mkdir()
             score_field(competition.phase(task), [run for run in shared if run.task == task], 1, checked)
         totals = {entry.name: entry.points[TOTAL] for entry in field.entries}
-        works, remarks = read_works(found, totals, teams)
+        works, remarks = read_works(all_runs, totals, teams)
     if arguments.json:
         say(json.dumps(record(works, arguments.baseline, remarks), indent=2))
         return 0

@@ -106,17 +106,17 @@ def add_submission(commands: "argparse._SubParsersAction[argparse.ArgumentParser
         action.set_defaults(action=_call_kit, command=name)
 
 
-def _call_kit(given: argparse.Namespace) -> int:
+def _call_kit(arguments: argparse.Namespace) -> int:
     """Call `kit.py` of the starting kit."""
-    root = find_root(given.bundle)
+    root = find_root(arguments.bundle)
     path = root / KIT / "kit.py"
     if not path.is_file():
         raise BundleError(f"{path}: no such file. Expected the starting kit of this project.")
-    if not given.trust:
+    if not arguments.trust:
         ensure_trusted([(kind, root / kind) for kind in (KIT, *PACKAGES)])
     for kind in (KIT, *PACKAGES):
         forget_compiled(root / kind)
-    options = [(f"--{name}", vars(given).get(name)) for name in ("run", "out")]
+    options = [(f"--{name}", vars(arguments).get(name)) for name in ("run", "out")]
     words = [str(word) for option in options if option[1] is not None for word in option]
-    call = [sys.executable, str(path), given.command, str(given.submission), *words]
+    call = [sys.executable, str(path), arguments.command, str(arguments.submission), *words]
     return subprocess.run(call, check=False).returncode  # noqa: S603 - no shell

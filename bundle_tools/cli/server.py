@@ -19,8 +19,8 @@ from bundle_tools.codabench.server import publish as publishing
 from bundle_tools.codabench.server import records, submissions
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server import replace as replacing
-from bundle_tools.codabench.server.client import SECOND_VARIABLE, Connection, log_in
-from bundle_tools.codabench.server.records import PARTS, Address, Competition, Phase
+from bundle_tools.codabench.server.client import SECOND_VARIABLE, ServerConnection, log_in
+from bundle_tools.codabench.server.records import PARTS, Address, ServerCompetition, ServerPhase
 from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
@@ -145,8 +145,8 @@ def publish(arguments: argparse.Namespace) -> int:
     """Upload, wait, compare; print the link."""
     archive: Path = arguments.bundle
     if not archive.is_file():
-        found = "a folder" if archive.is_dir() else "no such file"
-        raise BundleError(f"{archive}: expected a bundle, found {found}. `bundle build` makes the zip.")
+        instead = "a folder" if archive.is_dir() else "no such file"
+        raise BundleError(f"{archive}: expected a bundle, found {instead}. `bundle build` makes the zip.")
     connection = log_in(arguments.server)
     connection.call("GET", "/api/datasets/", page_size=1)  # so that a wrong token is reported first
     size = archive.stat().st_size / 1e6
@@ -197,7 +197,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
     for number, act, here in zip(numbers, acts, expected, strict=True):
         record = _record(connection, number)
         lacking |= dict.fromkeys(rehearsing.missing_limits(_part(record, "container")))
-        lines = rehearsing.compare(here, rehearsing.Result.of(ended[number]), competition.columns)
+        lines = rehearsing.compare(here, rehearsing.RehearsalResult.of(ended[number]), competition.columns)
         wrong += bool(lines)
         say(f"{act.title} (#{number}): {'differs' if lines else 'every column as at home'}")
         for line in lines:
@@ -217,9 +217,9 @@ def audit(arguments: argparse.Namespace) -> int:
     """Request every private file as accounts that should not get it."""
     connection, address, competition = _open(arguments.competition)
     private = auditing.private_files(connection, competition)
-    people = {"somebody who is not logged in": Connection(address.server)}
+    people = {"somebody who is not logged in": ServerConnection(address.server)}
     if token := os.environ.get(SECOND_VARIABLE, "").strip():
-        second = Connection(address.server, token)
+        second = ServerConnection(address.server, token)
         if "secret_key" in records.competition_content(second, address):
             raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Use one that has no role here.")
         people["somebody with another account"] = second
@@ -256,11 +256,11 @@ def replace(arguments: argparse.Namespace) -> int:
     """Upload parts, point the task to them, run the submissions again."""
     connection, _, competition = _open(arguments.competition)
     phase = competition.phase(arguments.phase)
-    given: dict[str, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
+    files: dict[str, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
     with tempfile.TemporaryDirectory(prefix="bundle-replace-") as folder:
-        zips = replacing.packed(given, Path(folder))
+        zips = replacing.packed(files, Path(folder))
         plan = [
-            f"{part} of {phase.name} becomes {given[part]} ({path.stat().st_size / 1e6:.1f} MB)."
+            f"{part} of {phase.name} becomes {files[part]} ({path.stat().st_size / 1e6:.1f} MB)."
             for part, path in zips.items()
         ]
         plan += [f"  {doubt}" for part, path in zips.items() for doubt in _doubts(part, path)]
@@ -322,7 +322,7 @@ def _doubts(part: str, path: Path) -> list[str]:
     return [f"WARNING: expected task.yaml and {listed} at its top. Is it the right folder?"]
 
 
-def _open(text: str) -> tuple[Connection, Address, Competition]:
+def _open(text: str) -> tuple[ServerConnection, Address, ServerCompetition]:
     address = Address.of(text)
     connection = log_in(address.server)
     competition = records.competition(connection, address)
@@ -341,7 +341,7 @@ def _unpacked(source: Path, scratch: Path, *, trust: bool) -> Bundle:
 
 
 def _acts(
-    bundle: Bundle, competition: Competition, arguments: argparse.Namespace, scratch: Path
+    bundle: Bundle, competition: ServerCompetition, arguments: argparse.Namespace, scratch: Path
 ) -> list[rehearsing.Act]:
     """Return which zip goes to which phase."""
     phases = [competition.phase(name) for name in arguments.phase or []] or list(competition.phases)
@@ -361,20 +361,22 @@ def _acts(
     return acts
 
 
-def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[str, Path]]:
+def _solutions(bundle: Bundle, phase: ServerPhase, named: list[Path]) -> list[tuple[str, Path]]:
     if named:
         missing = [str(path) for path in named if not path.exists()]
         if missing:
             raise BundleError(f"{', '.join(missing)}: expected a submission, found nothing there.")
         return [(path.stem, path) for path in named]
     keys = read_keys((bundle.root / "competition.yaml").read_text("utf-8-sig"))
-    runs: list[object] = next((one.tasks for one in keys.phases if one.name == phase.name), [])
+    runs: list[object] = next((entry.tasks for entry in keys.phases if entry.name == phase.name), [])
     return [
-        (one.name, bundle.root / one.path) for one in keys.solutions or () if one.path and set(one.tasks) & set(runs)
+        (solution.name, bundle.root / solution.path)
+        for solution in keys.solutions or ()
+        if solution.path and set(solution.tasks) & set(runs)
     ]
 
 
-def _closed(phase: Phase, connection: Connection) -> str:
+def _closed(phase: ServerPhase, connection: ServerConnection) -> str:
     """Say that the website takes no submissions now; the programming interface ignores dates."""
     now = connection.server_time
     if now is not None and phase.end is not None and phase.end < now:
@@ -384,7 +386,7 @@ def _closed(phase: Phase, connection: Connection) -> str:
     return ""
 
 
-def _record(connection: Connection, number: int) -> dict[str, object]:
+def _record(connection: ServerConnection, number: int) -> dict[str, object]:
     """Fetch ingestion's record of a run; empty if it cannot be read."""
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         packed = Path(folder) / "prediction_output.zip"
@@ -402,11 +404,13 @@ def _part(record: dict[str, object], key: str) -> dict[str, object]:
     return part if isinstance(part, dict) else {}
 
 
-def _at_home(bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace) -> rehearsing.Result:
+def _at_home(
+    bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace
+) -> rehearsing.RehearsalResult:
     phase = bundle.phase(act.phase.name)
     docker = Docker(bundle.docker_image) if arguments.engine == "docker" else None
     [(_, verdict), *_] = run_submission(bundle, phase, act.archive, out, docker, limit_of(bundle, phase, kill=False))
-    return rehearsing.Result(verdict.status, verdict.values, verdict.reason or "")
+    return rehearsing.RehearsalResult(verdict.status, verdict.values, verdict.reason or "")
 
 
 ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {

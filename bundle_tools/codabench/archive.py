@@ -80,8 +80,8 @@ def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_mem
             opened.extractall(folder)
     except UNREADABLE as error:
         # The reason may quote a broken name of any length.
-        found = str(error)[:LONGEST_REASON]
-        raise BundleError(f"{archive}: expected a readable zip file, found: {found}. Zip the files again.") from error
+        reason = str(error)[:LONGEST_REASON]
+        raise BundleError(f"{archive}: expected a readable zip file, found: {reason}. Zip the files again.") from error
 
 
 def place(source: Path, folder: Path, scratch: Path) -> None:

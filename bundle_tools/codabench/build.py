@@ -33,7 +33,7 @@ def shift_dates(text: str, start: datetime) -> str:
         )
     try:
         shift = start - min(datetime.fromisoformat(date) for key, date in written if "start" in key)
-        return DATE.sub(lambda found: f'{found[1]}"{datetime.fromisoformat(found[2]) + shift}"', text)
+        return DATE.sub(lambda match: f'{match[1]}"{datetime.fromisoformat(match[2]) + shift}"', text)
     except OverflowError as error:
         raise BundleError(
             f"--start {start}: a later phase would end after the year 9999. Choose an earlier start."
@@ -56,7 +56,7 @@ def point_to_zips(text: str, zipped: dict[str, str]) -> str:
             entry.update({key: zipped[entry[key]]} if entry.get(key) in zipped else {})
     for folder, archive in zipped.items():
         value = rf"(\b(?:path|starting_kit|public_data):\s*)(['\"]?){re.escape(folder)}\2(?=[\s,}}]|$)"
-        text = re.sub(value, lambda found, archive=archive: f"{found[1]}{archive}", text)  # type: ignore[misc]
+        text = re.sub(value, lambda match, archive=archive: f"{match[1]}{archive}", text)  # type: ignore[misc]
     hold(text, expected, ", ".join(zipped))
     return text
 
@@ -67,10 +67,10 @@ def hold(edited: str, expected: dict[str, Any], what: str) -> None:
     Raises BundleError if it reads as something else.
     """
     try:
-        found = yaml.safe_load(edited)
+        read_again = yaml.safe_load(edited)
     except yaml.YAMLError:
-        found = None
-    if found != expected:
+        read_again = None
+    if read_again != expected:
         raise BundleError(f"competition.yaml: cannot replace {what} in it. Write each on one line, as `key: value`.")
 
 
@@ -97,7 +97,7 @@ def with_stand_in(text: str, loose: list[Entry], name: str) -> tuple[str, list[E
     for part in PARTS:
         path, instead = str(own[part]), str(other[part])
         value = rf"(\b{part}:\s*)(['\"]?){re.escape(path)}\2(?=[\s,}}]|$)"
-        text = re.sub(value, lambda found, instead=instead: f"{found[1]}{instead}", text)  # type: ignore[misc]
+        text = re.sub(value, lambda match, instead=instead: f"{match[1]}{instead}", text)  # type: ignore[misc]
         own[part] = instead
         loose = [entry for entry in loose if entry[0] != path and not entry[0].startswith(path.rstrip("/") + "/")]
     hold(text, document, f"the data of {name}")
@@ -144,11 +144,11 @@ def wheel_entries(root: Path) -> list[tuple[str, Path]]:
 
     Raises BundleError when they cannot be fetched.
     """
-    found = []
+    entries = []
     for program in PROGRAMS:
         folder = _fetch(root, program)
-        found += [(f"{program}/wheels/{path.name}", path) for path in sorted(folder.glob("*.whl"))]
-    return found
+        entries += [(f"{program}/wheels/{path.name}", path) for path in sorted(folder.glob("*.whl"))]
+    return entries
 
 
 def _fetch(root: Path, program: str) -> Path:

@@ -115,7 +115,7 @@ def _top(content: Keys) -> Content:
         "title": content.title,
         "description": content.description or "",
         "image": content.image,
-        "competition_docker_image": content.given.get("docker_image"),
+        "competition_docker_image": content.content.get("docker_image"),
         "queue": content.queue,
         "has_registration": not content.registration_auto_approve,
         "enable_detailed_results": content.enable_detailed_results,
@@ -171,5 +171,5 @@ def _end_as_version1_does(phases: list[PhaseKeys], document: Content) -> None:
     for phase, following in pairwise(phases):
         end = datetime.fromisoformat(str(following.start)) - GAP
         if phase.end and datetime.fromisoformat(str(phase.end)) != end:
-            said = f"competition.yaml says {phase.end}."
-            say(f"{phase.name}: Codabench will end it at {end} UTC, a day before the next phase; {said}")
+            declared = f"competition.yaml says {phase.end}."
+            say(f"{phase.name}: Codabench will end it at {end} UTC, a day before the next phase; {declared}")

@@ -14,7 +14,7 @@ from typing import Any
 
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.keys import FILES_OF_TASK, Column, Keys, Mistake, PhaseKeys, TaskKeys, is_key, read
+from bundle_tools.codabench.keys import FILES_OF_TASK, BoardColumn, KeyMistake, Keys, PhaseKeys, TaskKeys, is_key, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 
@@ -22,7 +22,7 @@ DEFAULT_TIME_LIMIT_S: int = PhaseKeys.model_fields["execution_time_limit"].defau
 
 
 @dataclass(frozen=True)
-class Task:
+class BundleTask:
     """The programs and data of one task; None if the bundle leaves one out."""
 
     name: str
@@ -53,7 +53,7 @@ class Phase:
 
     name: str
     """As in `competition.yaml`, e.g. "Practice"."""
-    tasks: tuple[Task, ...]
+    tasks: tuple[BundleTask, ...]
     """Its tasks; each runs one pair of jobs."""
     time_limit_s: int
     """`execution_time_limit`, seconds per job."""
@@ -64,7 +64,7 @@ class Phase:
         return slug_of(self.name)
 
     @property
-    def task(self) -> Task:
+    def task(self) -> BundleTask:
         """The only task, for callers that need exactly one."""
         if len(self.tasks) != 1:
             raise BundleError(f"phase {self.name!r}: expected one task, found {len(self.tasks)}.")
@@ -84,7 +84,7 @@ class Competition:
     """Whether the platform shows `detailed_results.html`."""
     phases: tuple[Phase, ...]
     """In the order of their index."""
-    columns: tuple[Column, ...]
+    columns: tuple[BoardColumn, ...]
     """In the order of their index."""
     primary_index: int
     """Index of the column that ranks."""
@@ -155,8 +155,8 @@ def load(root: Path, *, trust: bool = False) -> Competition:
         if is_version1(content):
             content = as_version2(content)
         keys, mistakes = read(Keys, content)
-        if wrong := [one for one in mistakes if _stops(one)]:
-            raise ValueError("; ".join(f"{'.'.join(map(str, one.place))}: {one.what}" for one in wrong))
+        if wrong := [mistake for mistake in mistakes if _stops(mistake)]:
+            raise ValueError("; ".join(f"{'.'.join(map(str, mistake.key_path))}: {mistake.what}" for mistake in wrong))
         tasks = {task.index: _task(root, task, trust) for task in keys.tasks}
         return Competition(
             root=root,
@@ -171,19 +171,19 @@ def load(root: Path, *, trust: bool = False) -> Competition:
         raise BundleError(f"{path}: cannot be used ({type(error).__name__}: {error}). Run `bundle check`.") from error
 
 
-def _stops(mistake: Mistake) -> bool:
+def _stops(mistake: KeyMistake) -> bool:
     """Return whether a mistake affects running: tasks, phases and columns, except dates."""
-    section, key = mistake.place[0], mistake.place[-1]
-    needed = section in ("tasks", "phases") or (section == "leaderboards" and "columns" in mistake.place)
+    section, key = mistake.key_path[0], mistake.key_path[-1]
+    needed = section in ("tasks", "phases") or (section == "leaderboards" and "columns" in mistake.key_path)
     return needed and key != "start" and mistake.kind not in ("unknown", "null")
 
 
-def in_order(columns: Iterable[Column]) -> tuple[Column, ...]:
+def in_order(columns: Iterable[BoardColumn]) -> tuple[BoardColumn, ...]:
     """Sort the columns of a leaderboard by index, as it shows them."""
     return tuple(sorted(columns, key=lambda column: column.index))
 
 
-def _task(root: Path, keys: TaskKeys, trust: bool) -> Task:
+def _task(root: Path, keys: TaskKeys, trust: bool) -> BundleTask:
     paths: dict[str, Path | None] = dict.fromkeys(FILES_OF_TASK)
     on_server = ["key"] if keys.key is not None else []
     for name in [] if on_server else FILES_OF_TASK:
@@ -194,7 +194,7 @@ def _task(root: Path, keys: TaskKeys, trust: bool) -> Task:
             paths[name] = root / value
     if not on_server and paths["scoring_program"] is None:
         raise ValueError(f"task {keys.name}: no scoring_program")
-    return Task(
+    return BundleTask(
         name=str(keys.name if keys.key is None else keys.key),
         on_server=tuple(on_server),
         ingestion_only_during_scoring=keys.ingestion_only_during_scoring,
@@ -203,7 +203,7 @@ def _task(root: Path, keys: TaskKeys, trust: bool) -> Task:
     )
 
 
-def _phase(keys: PhaseKeys, tasks: dict[Any, Task]) -> Phase:
+def _phase(keys: PhaseKeys, tasks: dict[Any, BundleTask]) -> Phase:
     return Phase(
         name=keys.name,
         # A repeated index counts once on the platform, too.

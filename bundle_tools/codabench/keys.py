@@ -19,8 +19,8 @@ from pydantic_core import PydanticCustomError
 
 from bundle_tools.codabench.booleans import BOOLEAN_WORDS, is_on
 
-Schema = TypeVar("Schema", bound="Section")
-Place = tuple[str | int, ...]
+Schema = TypeVar("Schema", bound="KeySection")
+KeyPath = tuple[str | int, ...]
 """Keys and list positions down to a value."""
 
 FILES_OF_TASK = ("scoring_program", "ingestion_program", "input_data", "reference_data")
@@ -100,32 +100,32 @@ Description = Annotated[str, BeforeValidator(partial(_text, may_be_empty=True))]
 Filled = AfterValidator(_filled)
 
 
-class Section(BaseModel):
+class KeySection(BaseModel):
     """A mapping of the file. Its keys are the fields of the classes below."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    _place: Place = PrivateAttr(default=())
-    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+    _key_path: KeyPath = PrivateAttr(default=())
+    _content: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
     @property
-    def place(self) -> Place:
+    def key_path(self) -> KeyPath:
         """Where it stands in the file."""
-        return self._place
+        return self._key_path
 
     @property
-    def given(self) -> Mapping[str, Any]:
+    def content(self) -> Mapping[str, Any]:
         """The raw mapping, for rules about missing keys and wrong values."""
-        return self._given
+        return self._content
 
 
-class Page(Section):
+class PageKeys(KeySection):
     """A tab of the competition's page."""
 
     title: Annotated[str, _longest(255)] = _needed()
     file: Given = _needed()
 
 
-class TaskKeys(Section):
+class TaskKeys(KeySection):
     """Programs and data; one with a key is on the server, and needs nothing else."""
 
     index: Given = _needed()
@@ -139,7 +139,7 @@ class TaskKeys(Section):
     ingestion_only_during_scoring: Flag = False
 
 
-class Solution(Section):
+class Solution(KeySection):
     """An example submission."""
 
     index: Given = _needed()
@@ -150,7 +150,7 @@ class Solution(Section):
     description: Description = None
 
 
-class PhaseKeys(Section):
+class PhaseKeys(KeySection):
     """A period in which participants can submit."""
 
     name: Name = _needed()
@@ -170,7 +170,7 @@ class PhaseKeys(Section):
     starting_kit: Given = None
 
 
-class Column(Section):
+class BoardColumn(KeySection):
     """One column of the leaderboard."""
 
     title: Key = _needed()
@@ -204,25 +204,25 @@ class Column(Section):
 _Rule = Literal["Add", "Add_And_Delete", "Add_And_Delete_Multiple", "Force_Best", "Force_Last", "Force_Latest_Multiple"]
 
 
-class Board(Section):
+class Board(KeySection):
     """A leaderboard."""
 
     title: Annotated[str, _longest(64)] = _needed()
     key: Key = _needed()
-    columns: list[Column] = _needed([])
+    columns: list[BoardColumn] = _needed([])
     hidden: Flag = False
     submission_rule: Annotated[_Rule, Text] = "Add"
     primary_index: Number = 0
     index: Any = None
 
 
-class Keys(Section):
+class Keys(KeySection):
     """The whole file."""
 
     title: Name = _needed()
     image: Given = _needed()
     terms: Given = _needed()
-    pages: list[Page] = _needed([])
+    pages: list[PageKeys] = _needed([])
     tasks: Annotated[list[TaskKeys], Filled] = _needed([])
     phases: Annotated[list[PhaseKeys], Filled] = _needed([])
     leaderboards: Annotated[list[Board], Filled] = _needed([])
@@ -246,38 +246,38 @@ class Keys(Section):
     forum_enabled: Flag = True
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[BoardColumn]:
         """The columns of the leaderboard, which is the first one; empty without a board."""
         return self.leaderboards[0].columns if self.leaderboards else []
 
     @property
-    def primary_column(self) -> Column | None:
+    def primary_column(self) -> BoardColumn | None:
         """The column that ranks; None if no column has that index."""
-        return next((one for one in self.columns if one.index == self.leaderboards[0].primary_index), None)
+        return next((column for column in self.columns if column.index == self.leaderboards[0].primary_index), None)
 
 
 @dataclass(frozen=True)
-class Mistake:
+class KeyMistake:
     """One wrong key."""
 
     kind: Literal["unknown", "missing", "null", "value", "entry", "empty"]
     """An unknown or missing key, a null or wrong value, an entry that is not a mapping, or an empty list."""
-    place: Place
+    key_path: KeyPath
     """The place; for a missing key, where it belongs."""
     what: str
     near: str = ""
     """For an unknown key, the probable one."""
 
 
-def read(schema: type[Schema], entry: object) -> tuple[Schema, list[Mistake]]:
+def read(schema: type[Schema], entry: object) -> tuple[Schema, list[KeyMistake]]:
     """Check a mapping against the fields of a model.
 
     Returns `section`: its values; wrong or missing ones are replaced by the default, None or an empty list.
     Returns `mistakes`: all mistakes, including those in nested sections.
     """
     if not isinstance(entry, dict):
-        return schema(), [Mistake("entry", (), f"expected keys and values; found {shown(entry)}")]
-    mistakes: list[Mistake] = []
+        return schema(), [KeyMistake("entry", (), f"expected keys and values; found {shown(entry)}")]
+    mistakes: list[KeyMistake] = []
     right = entry
     while True:
         try:
@@ -287,8 +287,8 @@ def read(schema: type[Schema], entry: object) -> tuple[Schema, list[Mistake]]:
             details = error.errors(include_url=False)
         mistakes += [_mistake(schema, detail) for detail in details]
         right = deepcopy(right)
-        for place in sorted((detail["loc"] for detail in details), key=_order, reverse=True):
-            _remove(right, place)
+        for keys in sorted((detail["loc"] for detail in details), key=_order, reverse=True):
+            _remove(right, keys)
     mistakes += _placed(section, entry, ())
     return section, mistakes
 
@@ -307,34 +307,34 @@ def is_key(value: object) -> bool:
     return True
 
 
-def _mistake(schema: type[Section], detail: Any) -> Mistake:  # noqa: ANN401 - an entry of ValidationError.errors()
-    place, kind, value = tuple(detail["loc"]), detail["type"], detail["input"]
+def _mistake(schema: type[KeySection], detail: Any) -> KeyMistake:  # noqa: ANN401 - an entry of ValidationError.errors()
+    keys, kind, value = tuple(detail["loc"]), detail["type"], detail["input"]
     if kind == "extra_forbidden":
-        for step in place[:-1]:
+        for step in keys[:-1]:
             if isinstance(step, str):
                 hint = schema.model_fields[step].annotation
-                while not (isinstance(hint, type) and issubclass(hint, Section)):
+                while not (isinstance(hint, type) and issubclass(hint, KeySection)):
                     hint = get_args(hint)[0]
                 schema = hint
-        near = get_close_matches(str(place[-1]), schema.model_fields, n=1, cutoff=ALIKE)
-        return Mistake("unknown", place, shown(place[-1]), *near)
+        near = get_close_matches(str(keys[-1]), schema.model_fields, n=1, cutoff=ALIKE)
+        return KeyMistake("unknown", keys, shown(keys[-1]), *near)
     if kind in ("model_type", "empty"):
         what = "is empty" if kind == "empty" else f"expected keys and values; found {shown(value)}"
-        return Mistake("empty" if kind == "empty" else "entry", place, what)
+        return KeyMistake("empty" if kind == "empty" else "entry", keys, what)
     if value is None:
-        return Mistake("null", place, "expected a value; found null")
+        return KeyMistake("null", keys, "expected a value; found null")
     expected = {"list_type": "a list", "dict_type": "keys and values"}.get(kind)
     if kind == "literal_error":
         expected = "one of " + detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
-    return Mistake("value", place, f"expected {expected}; found {shown(value)}" if expected else detail["msg"])
+    return KeyMistake("value", keys, f"expected {expected}; found {shown(value)}" if expected else detail["msg"])
 
 
-def _order(place: Place) -> list[tuple[int, str]]:
-    return [(step, "") if isinstance(step, int) else (0, step) for step in place]
+def _order(keys: KeyPath) -> list[tuple[int, str]]:
+    return [(step, "") if isinstance(step, int) else (0, step) for step in keys]
 
 
-def _remove(content: Any, place: Place) -> None:  # noqa: ANN401 - any mapping or list of a file
-    *above, last = place
+def _remove(content: Any, keys: KeyPath) -> None:  # noqa: ANN401 - any mapping or list of a file
+    *above, last = keys
     try:
         for step in above:
             content = content[step]
@@ -343,14 +343,14 @@ def _remove(content: Any, place: Place) -> None:  # noqa: ANN401 - any mapping o
         return
 
 
-def _placed(section: Section, given: Mapping[str, Any], place: Place) -> Iterator[Mistake]:
+def _placed(section: KeySection, content: Mapping[str, Any], keys: KeyPath) -> Iterator[KeyMistake]:
     """Tell sections where they stand and what they were read from; list the keys that they lack."""
-    section._place, section._given = place, given
+    section._key_path, section._content = keys, content
     for name, field in type(section).model_fields.items():
         value = getattr(section, name)
-        if name not in given and isinstance(field.json_schema_extra, dict):
-            yield Mistake("missing", (*place, name), name)
-        elif isinstance(value, list) and value and isinstance(value[0], Section):
-            raw = ((number, entry) for number, entry in enumerate(given[name]) if isinstance(entry, dict))
+        if name not in content and isinstance(field.json_schema_extra, dict):
+            yield KeyMistake("missing", (*keys, name), name)
+        elif isinstance(value, list) and value and isinstance(value[0], KeySection):
+            raw = ((number, entry) for number, entry in enumerate(content[name]) if isinstance(entry, dict))
             for below, (number, entry) in zip(value, raw, strict=True):
-                yield from _placed(below, entry, (*place, name, number))
+                yield from _placed(below, entry, (*keys, name, number))

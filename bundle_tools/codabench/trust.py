@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from bundle_tools.codabench.archive import CHECKOUT, extract
-from bundle_tools.codabench.competition import Task
+from bundle_tools.codabench.competition import BundleTask
 from bundle_tools.console import ask, counted
 from bundle_tools.errors import BundleError
 
@@ -36,7 +36,7 @@ Code = tuple[str, Path]
 """Name of the folder of this installation that has the same purpose, such as "scoring_program"; a folder or a zip."""
 
 
-def code_of(tasks: Sequence[Task]) -> list[Code]:
+def code_of(tasks: Sequence[BundleTask]) -> list[Code]:
     """Return the programs of tasks about which the user has to be asked."""
     asked = [task for task in tasks if not task.trusted]
     named = [("ingestion_program", task.ingestion_program) for task in asked]

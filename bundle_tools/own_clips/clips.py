@@ -15,19 +15,19 @@ from bundle_tools.canonical import Facts, canonical
 from bundle_tools.console import Progress
 from bundle_tools.decoding import Unusable
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Clip, Part
+from bundle_tools.own_clips.dataset import LabelledClip, Split
 from bundle_tools.own_clips.files import Problems, read
 from bundle_tools.synthetic.person import opaque_id
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedClip:
     """A clip with the opaque names of itself and its source."""
 
     clip_id: str
     source_id: str
-    part: Part
-    clip: Clip
+    part: Split
+    clip: LabelledClip
 
     @property
     def file(self) -> str:
@@ -35,20 +35,20 @@ class Named:
         return f"{folder_of(self.part)}/clips/{self.clip_id}.mp4"
 
 
-def folder_of(part: Part) -> str:
+def folder_of(part: Split) -> str:
     """Return the path of a part in the organiser's folder."""
     return f"input_data/{part.name}" if part.is_phase else "public_data"
 
 
-def named(dataset: str, parts: Sequence[Part], seed: int) -> list[Named]:
+def named(dataset: str, parts: Sequence[Split], seed: int) -> list[NamedClip]:
     """Name every clip and source; the clips of a part are sorted by their names, which reveals nothing.
 
     Raises BundleError when two get the same name, which happens to about one in a thousand sets of 10,000 clips.
     """
-    found: list[Named] = []
+    result: list[NamedClip] = []
     for part in parts:
         own = [
-            Named(
+            NamedClip(
                 opaque_id("c", seed, dataset, "clip", clip.name),
                 opaque_id("s", seed, dataset, "source", clip.source),
                 part,
@@ -56,19 +56,19 @@ def named(dataset: str, parts: Sequence[Part], seed: int) -> list[Named]:
             )
             for clip in part.clips
         ]
-        found += sorted(own, key=lambda one: one.clip_id)
-    sources = {one.source_id: one.clip.source for one in found}
-    if len({one.clip_id for one in found}) < len(found) or any(
-        sources[one.source_id] != one.clip.source for one in found
+        result += sorted(own, key=lambda entry: entry.clip_id)
+    sources = {entry.source_id: entry.clip.source for entry in result}
+    if len({entry.clip_id for entry in result}) < len(result) or any(
+        sources[entry.source_id] != entry.clip.source for entry in result
     ):
         raise BundleError("two clips got the same opaque name by chance. Take another --seed.")
-    return found
+    return result
 
 
 SEED_BITS = 128
 
 
-class Stage:
+class StagingFolder:
     """The folder in which everything is made."""
 
     def __init__(self, out: Path, seed: int | None) -> None:
@@ -155,7 +155,7 @@ class CleanClip:
 class Workshop:
     """Makes clips and records each finished one, so that an interrupted run can continue."""
 
-    def __init__(self, stage: Stage, height: int | None, problems: Problems, progress: Progress | None) -> None:
+    def __init__(self, stage: StagingFolder, height: int | None, problems: Problems, progress: Progress | None) -> None:
         """Read the clips that an interrupted run has finished.
 
         `height`: as in `canonical`. `problems`: receives the clips that cannot be made.
@@ -168,14 +168,14 @@ class Workshop:
         self._stopped = threading.Event()
         self._done = self._total = 0
 
-    def make(self, clips: Sequence[Named], workers: int) -> None:
+    def make(self, clips: Sequence[NamedClip], workers: int) -> None:
         """Make all unfinished clips, several in parallel.
 
         Workers are threads: the codecs release the interpreter's lock, and starting processes would take longer than a
         hundred clips.
         """
         self._total = len(clips)
-        for folder in {self._path(one).parent for one in clips}:
+        for folder in {self._path(entry).parent for entry in clips}:
             folder.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(workers) as pool:
             try:
@@ -186,39 +186,39 @@ class Workshop:
                 self._stopped.set()
                 raise
 
-    def _path(self, one: Named) -> Path:
-        return self._stage.folder / one.file
+    def _path(self, entry: NamedClip) -> Path:
+        return self._stage.folder / entry.file
 
-    def _make(self, clips: Sequence[Named]) -> None:
-        missing = [one for one in clips if not self._is_finished(one)]
-        for one, (_, content) in zip(missing, read(one.clip.place for one in missing), strict=True):
+    def _make(self, clips: Sequence[NamedClip]) -> None:
+        missing = [entry for entry in clips if not self._is_finished(entry)]
+        for entry, (_, content) in zip(missing, read(entry.clip.location for entry in missing), strict=True):
             if self._stopped.is_set():
                 return
             if isinstance(content, str):
-                self._refuse("clips that cannot be read", one, content)
-            elif len(content) != one.clip.place.size:
-                changed = f"{one.clip.place.size} bytes when it was listed, {len(content)} when it was read"
-                self._refuse("clips that changed during the run", one, changed)
+                self._refuse("clips that cannot be read", entry, content)
+            elif len(content) != entry.clip.location.size:
+                changed = f"{entry.clip.location.size} bytes when it was listed, {len(content)} when it was read"
+                self._refuse("clips that changed during the run", entry, changed)
             else:
                 try:
-                    self._write(one, *canonical(content, self._height))
+                    self._write(entry, *canonical(content, self._height))
                 except Unusable as error:
-                    self._refuse("clips that cannot be used", one, str(error))
+                    self._refuse("clips that cannot be used", entry, str(error))
             self._count(kept=False)
 
-    def _is_finished(self, one: Named) -> bool:
-        known, path = self.finished.get(one.clip_id), self._path(one)
+    def _is_finished(self, entry: NamedClip) -> bool:
+        known, path = self.finished.get(entry.clip_id), self._path(entry)
         if known is None or not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != known.sha256:
             return False
         self._count(kept=True)
         return True
 
-    def _refuse(self, what: str, one: Named, reason: str) -> None:
+    def _refuse(self, what: str, entry: NamedClip, reason: str) -> None:
         with self._lock:
             fix = "Get them again, or remove them from the folder and the labels."
-            self._problems.add(what, f"{one.clip.place} ({reason})", fix=fix)
+            self._problems.add(what, f"{entry.clip.location} ({reason})", fix=fix)
 
-    def _write(self, clip: Named, data: bytes, facts: Facts) -> None:
+    def _write(self, clip: NamedClip, data: bytes, facts: Facts) -> None:
         with replaced(self._path(clip)) as unfinished:
             unfinished.write_bytes(data)
         made = CleanClip(hashlib.sha256(data).hexdigest(), len(data), facts)
@@ -245,14 +245,14 @@ def _read_journal(path: Path) -> Iterator[tuple[str, CleanClip]]:
         yield clip_id, CleanClip(**{**made, "facts": Facts(**facts)})
 
 
-def batches(clips: Sequence[Named]) -> list[list[Named]]:
+def batches(clips: Sequence[NamedClip]) -> list[list[NamedClip]]:
     """Divide the clips into batches of neighbours; clips of a nested archive stay in one batch."""
-    runs: list[list[Named]] = []
-    for one in sorted(clips, key=lambda one: one.clip.place.order):
-        place, last = one.clip.place, runs[-1] if runs else []
-        same = bool(last) and last[0].clip.place.container == place.container
-        if same and (place.is_nested or len(last) < BATCH):
-            last.append(one)
+    runs: list[list[NamedClip]] = []
+    for entry in sorted(clips, key=lambda entry: entry.clip.location.order):
+        file, last = entry.clip.location, runs[-1] if runs else []
+        same = bool(last) and last[0].clip.location.container == file.container
+        if same and (file.is_nested or len(last) < BATCH):
+            last.append(entry)
         else:
-            runs.append([one])
+            runs.append([entry])
     return runs

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.files import Place
+from bundle_tools.own_clips.files import FileLocation
 from bundle_tools.own_clips.ratings import Ratings
 from bundle_tools.phase_data.settings import Challenge
 from bundle_tools.synthetic.person import stream
@@ -22,14 +22,14 @@ CLOSED = "final"
 
 
 @dataclass(frozen=True)
-class Clip:
+class LabelledClip:
     """One labelled clip."""
 
     name: str
     """Its true name, which only the organiser sees."""
     source: str
     """True name of the source video or person; all clips of a source stay in one part."""
-    place: Place
+    location: FileLocation
     labels: tuple[float, ...]
     """One value per target, in the order of the challenge's targets."""
     transcript: str = ""
@@ -38,13 +38,13 @@ class Clip:
 
 
 @dataclass(frozen=True)
-class Dataset:
+class LabelledSet:
     """A labelled set of clips."""
 
     name: str
     """Short name, for `data_version`: lower-case letters, digits and hyphens."""
     challenge: Challenge
-    clips: tuple[Clip, ...]
+    clips: tuple[LabelledClip, ...]
     attributes: tuple[str, ...] = ()
     """Names of the group attributes, in the order of their columns."""
     has_sources: bool = True
@@ -54,12 +54,12 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Part:
+class Split:
     """One part of a set: a phase, or what participants may download."""
 
     name: str
     """`PUBLIC`, or a phase: practice or final."""
-    clips: tuple[Clip, ...]
+    clips: tuple[LabelledClip, ...]
 
     @property
     def is_phase(self) -> bool:
@@ -98,7 +98,7 @@ class LookUp:
     """Concordance of the looked-up labels with the true ones, -1 to 1; 0 for a constant."""
 
 
-def look_up(challenge: Challenge, training: Part, phase: Part) -> LookUp:
+def look_up(challenge: Challenge, training: Split, phase: Split) -> LookUp:
     """Score both baselines on a phase."""
     main = challenge.main
     span = challenge.targets[main].maximum - challenge.targets[main].minimum
@@ -107,16 +107,16 @@ def look_up(challenge: Challenge, training: Part, phase: Part) -> LookUp:
         known.setdefault(clip.source, []).append(clip.labels[main])
     mean = float(np.mean([clip.labels[main] for clip in training.clips]))
     truth = np.array([clip.labels[main] for clip in phase.clips])
-    found = np.array([clip.source in known for clip in phase.clips])
+    known_source = np.array([clip.source in known for clip in phase.clips])
     predicted = np.array([float(np.mean(known.get(clip.source, [mean]))) for clip in phase.clips])
     accuracy = 1 - np.abs(truth - predicted) / span
     return LookUp(
         phase=phase.name,
         clips=len(truth),
-        siblings=int(found.sum()),
+        siblings=int(known_source.sum()),
         constant=float(np.mean(1 - np.abs(truth - mean) / span)),
         accuracy=float(accuracy.mean()),
-        accuracy_siblings=float(accuracy[found].mean()) if found.any() else float("nan"),
+        accuracy_siblings=float(accuracy[known_source].mean()) if known_source.any() else float("nan"),
         ccc=_concordance(truth, predicted),
     )
 
@@ -128,16 +128,16 @@ def _concordance(truth: Array, predicted: Array) -> float:
     return float(2 * shared / spread) if spread > 0 else 0.0
 
 
-def look_up_table(challenge: Challenge, parts: Sequence[Part]) -> Iterator[str]:
+def look_up_table(challenge: Challenge, parts: Sequence[Split]) -> Iterator[str]:
     """Yield the lines of a small table: the phases among the parts, looked up in the public data."""
     training = next(part for part in parts if not part.is_phase)
     yield f"{challenge.targets[challenge.main].title} without opening a video (accuracy is 1 - mean absolute error):"
     yield f"{'phase':<10} {'clips':>6} {'known video':>12} {'constant':>9} {'look-up':>9} {'on known':>9} {'CCC':>6}"
-    for one in (look_up(challenge, training, part) for part in parts if part.is_phase):
-        known = f"{one.accuracy_siblings:9.4f}" if one.siblings else f"{'-':>9}"
+    for result in (look_up(challenge, training, part) for part in parts if part.is_phase):
+        known = f"{result.accuracy_siblings:9.4f}" if result.siblings else f"{'-':>9}"
         yield (
-            f"{one.phase:<10} {one.clips:>6} {one.siblings:>12} {one.constant:>9.4f} {one.accuracy:>9.4f} "
-            f"{known} {one.ccc:>6.3f}"
+            f"{result.phase:<10} {result.clips:>6} {result.siblings:>12} {result.constant:>9.4f} "
+            f"{result.accuracy:>9.4f} {known} {result.ccc:>6.3f}"
         )
 
 
@@ -147,7 +147,7 @@ TOLERANCE = 0.2
 """How far the size of a part may differ from the requested size without a warning."""
 
 
-def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) -> tuple[Part, ...]:
+def split_by_source(dataset: LabelledSet, sizes: Mapping[str, int], *, seed: int) -> tuple[Split, ...]:
     """Split the clips.
 
     Sources are sorted by their mean main target, shuffled among neighbours, and each goes to the part that is furthest
@@ -159,7 +159,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
     Returns the phases, and public data with all other clips; clips keep the order of the set.
     Raises BundleError when there are too few clips or sources.
     """
-    families: dict[str, list[Clip]] = {}
+    families: dict[str, list[LabelledClip]] = {}
     for clip in dataset.clips:
         families.setdefault(clip.source, []).append(clip)
     total, wanted = len(dataset.clips), sum(sizes.values())
@@ -174,7 +174,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
     part_of = {source: PUBLIC for source, clips in families.items() if len(clips) > max(largest.values())}
     left = total - wanted - sum(len(families[source]) for source in part_of)
     targets = {**sizes, **({PUBLIC: left} if left > 0 else {})}
-    given, dealt = dict.fromkeys(targets, 0), 0
+    dealt_to, dealt = dict.fromkeys(targets, 0), 0
     for source in _order(families, dataset.challenge.main, seed):
         if source in part_of:
             continue
@@ -182,11 +182,11 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
         dealt += count
         # Relative to each part's share: otherwise the largest part would always be furthest behind.
         fitting = [name for name in targets if count <= largest.get(name, count)]
-        part = max(fitting, key=lambda name: dealt / sum(targets.values()) - given[name] / targets[name])
-        given[part] += count
+        part = max(fitting, key=lambda name: dealt / sum(targets.values()) - dealt_to[name] / targets[name])
+        dealt_to[part] += count
         part_of[source] = part
     parts = tuple(
-        Part(name, tuple(clip for clip in dataset.clips if part_of[clip.source] == name)) for name in (*sizes, PUBLIC)
+        Split(name, tuple(clip for clip in dataset.clips if part_of[clip.source] == name)) for name in (*sizes, PUBLIC)
     )
     empty = [part.name for part in parts if not part.clips]
     if empty:
@@ -194,7 +194,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
     return parts
 
 
-def remarks_on_targets(dataset: Dataset) -> Iterator[str]:
+def remarks_on_targets(dataset: LabelledSet) -> Iterator[str]:
     """Yield what is odd about targets: one label for all clips, or names that seem to number the raters of one."""
     alike: dict[str, list[str]] = {}
     for at, target in enumerate(dataset.challenge.targets):
@@ -210,7 +210,7 @@ def remarks_on_targets(dataset: Dataset) -> Iterator[str]:
             )
 
 
-def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:
+def off_size(parts: Sequence[Split], sizes: Mapping[str, int]) -> Iterator[str]:
     """Yield a sentence for each part that is far from the requested size."""
     for part in parts:
         size = sizes.get(part.name, len(part.clips))
@@ -221,10 +221,10 @@ def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:
             )
 
 
-def _order(families: Mapping[str, Sequence[Clip]], main: int, seed: int) -> list[str]:
+def _order(families: Mapping[str, Sequence[LabelledClip]], main: int, seed: int) -> list[str]:
     """Sort sources by mean label, shuffled among neighbours."""
     draw = stream(seed, "split")
-    sources = sorted(families, key=lambda one: (float(np.mean([clip.labels[main] for clip in families[one]])), one))
+    sources = sorted(families, key=lambda who: (float(np.mean([clip.labels[main] for clip in families[who]])), who))
     shuffled: list[str] = []
     for start in range(0, len(sources), NEIGHBOURS):
         block = sources[start : start + NEIGHBOURS]

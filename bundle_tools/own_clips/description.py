@@ -98,33 +98,36 @@ def read_description(path: Path, problems: Problems) -> Description:
     Raises BundleError with all problems, since a table cannot be read by a faulty description.
     """
     try:
-        found = read(_File, path)
+        file = read(_File, path)
     except WrongSettings as error:
-        told = [f"{one.key or path.name}: found {one.found}; expected {one.expected}" for one in error.mistakes]
-        problems.add("settings that cannot be used", *told, fix="docs/adapting.md shows the file.")
+        lines = [
+            f"{mistake.key or path.name}: found {mistake.found}; expected {mistake.expected}"
+            for mistake in error.mistakes
+        ]
+        problems.add("settings that cannot be used", *lines, fix="docs/adapting.md shows the file.")
         problems.stop(f"--challenge {path}")
         raise
     targets = tuple(
         Target(
-            one.name, one.title or _titled(one.name), one.minimum, one.maximum, plain(one.column or one.name), one.high
+            row.name, row.title or _titled(row.name), row.minimum, row.maximum, plain(row.column or row.name), row.high
         )
-        for one in found.targets
+        for row in file.targets
     )
     group = None
-    if found.group is not None:
-        title = found.group.title or _titled(found.group.name)
-        group = {"name": found.group.name, "title": title, "targets": found.group.targets}
+    if file.group is not None:
+        title = file.group.title or _titled(file.group.name)
+        group = {"name": file.group.name, "title": title, "targets": file.group.targets}
     challenge = Challenge(
-        found.title,
-        found.description,
+        file.title,
+        file.description,
         targets,
-        found.main_target or next((one.name for one in targets), ""),
+        file.main_target or next((target.name for target in targets), ""),
         group,
-        found.vocabulary,
-        found.aliases,
+        file.vocabulary,
+        file.aliases,
     )
-    columns = {role: plain(column) for role, column in vars(found.columns).items() if column is not None}
-    return Description(challenge, columns, tuple(map(plain, found.ignore)))
+    columns = {role: plain(column) for role, column in vars(file.columns).items() if column is not None}
+    return Description(challenge, columns, tuple(map(plain, file.ignore)))
 
 
 def _titled(name: str) -> str:

@@ -144,10 +144,10 @@ def faces_page(phases: Mapping[str, Sequence[FoundFace]]) -> str:
     """Write one page with every clip of every phase; clips without a face come first."""
     cards = {
         name: [
-            {"clip": one, "picture": base64.b64encode(one.picture).decode()}
-            for one in sorted(found, key=lambda one: (one.box is not None, one.seen / max(1, one.frames)))
+            {"clip": face, "picture": base64.b64encode(face.picture).decode()}
+            for face in sorted(faces, key=lambda face: (face.box is not None, face.seen / max(1, face.frames)))
         ]
-        for name, found in phases.items()
+        for name, faces in phases.items()
     }
     return render(Path(__file__).parent / "templates", "faces", phases=cards)
 
@@ -156,15 +156,15 @@ FILE = "faces.csv"
 COLUMNS = ("clip_id", "left", "top", "right", "bottom")
 
 
-def write_faces(found: Sequence[FoundFace], given: Path, wanted: Path) -> None:
+def write_faces(faces: Sequence[FoundFace], input_data: Path, reference_data: Path) -> None:
     """Write the table of one phase, and allow face and background as tested cues.
 
-    `found`: the faces found in its clips; clips without a box are left out. Raises BundleError when a settings file
+    `faces`: the faces found in its clips; clips without a box are left out. Raises BundleError when a settings file
     cannot be changed.
     """
-    rows = [(one.clip_id, *(f"{edge:.4f}" for edge in one.box)) for one in found if one.box is not None]
-    write_table(given / FILE, COLUMNS, sorted(rows))
-    settings = given / "task.yaml"
+    rows = [(face.clip_id, *(f"{edge:.4f}" for edge in face.box)) for face in faces if face.box is not None]
+    write_table(input_data / FILE, COLUMNS, sorted(rows))
+    settings = input_data / "task.yaml"
     try:
         cues = yaml.safe_load(settings.read_text("utf-8"))["explanation"]["evidence"]["cues"]
     except (KeyError, TypeError, yaml.YAMLError) as error:
@@ -173,4 +173,4 @@ def write_faces(found: Sequence[FoundFace], given: Path, wanted: Path) -> None:
         ) from error
     vocabulary = [*cues, *(cue for cue in TRIED_WITH_FACES if cue not in cues)]
     enter(settings, {"faces": FILE, "explanation.evidence.cues": vocabulary})
-    enter(wanted / "task.yaml", {"explanation_score.vocabulary": vocabulary})
+    enter(reference_data / "task.yaml", {"explanation_score.vocabulary": vocabulary})

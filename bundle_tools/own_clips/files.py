@@ -61,7 +61,7 @@ class Problems:
 
 def _printable(text: str) -> str:
     """Return a name as one short line: names come from untrusted archives."""
-    shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     return shown if len(shown) <= LONGEST_TOLD else shown[:LONGEST_TOLD] + "..."
 
 
@@ -70,7 +70,7 @@ IN_MEMORY = 1 << 28
 
 
 @dataclass(frozen=True)
-class Place:
+class FileLocation:
     """Where one file is."""
 
     path: Path
@@ -107,7 +107,7 @@ class Place:
         return (self.path, self.inside[:-1]) if self.inside else (self.path.parent, ())
 
 
-def read(places: Iterable[Place], most: int = -1) -> Iterator[tuple[Place, bytes | str]]:
+def read(places: Iterable[FileLocation], most: int = -1) -> Iterator[tuple[FileLocation, bytes | str]]:
     """Read files in turn; consecutive files in one archive share an open archive.
 
     `most`: bytes to read of each; -1 for all. Yields the file, or a sentence about why it cannot be read.
@@ -115,42 +115,42 @@ def read(places: Iterable[Place], most: int = -1) -> Iterator[tuple[Place, bytes
     with ExitStack() as stack:
         container: tuple[Path, tuple[str, ...]] | None = None
         archive: zipfile.ZipFile | None = None
-        for place in places:
+        for file in places:
             try:
-                if place.inside and (archive is None or place.container != container):
+                if file.inside and (archive is None or file.container != container):
                     stack.close()
-                    archive, container = None, place.container
-                    archive = _open(place, stack)
-                yield place, _content(place, archive, most)
+                    archive, container = None, file.container
+                    archive = _open(file, stack)
+                yield file, _content(file, archive, most)
             except UNREADABLE as error:
-                yield place, reason_of(error)
+                yield file, reason_of(error)
 
 
-def read_one(place: Place) -> bytes | str:
+def read_one(file: FileLocation) -> bytes | str:
     """Read one file, or say why it cannot be read."""
-    return next(content for _, content in read([place]))
+    return next(content for _, content in read([file]))
 
 
-def _content(place: Place, archive: zipfile.ZipFile | None, most: int) -> bytes:
-    if archive is not None and place.inside:
-        with archive.open(place.inside[-1], pwd=place.keys[-1] or None) as member:
+def _content(listed: FileLocation, archive: zipfile.ZipFile | None, most: int) -> bytes:
+    if archive is not None and listed.inside:
+        with archive.open(listed.inside[-1], pwd=listed.keys[-1] or None) as member:
             return member.read(most)
-    with place.path.open("rb") as file:
+    with listed.path.open("rb") as file:
         return file.read(most)
 
 
-def check_placeholders(places: Iterable[Place], problems: Problems) -> None:
+def check_placeholders(places: Iterable[FileLocation], problems: Problems) -> None:
     """Report files that only stand for others; what lies in archives inside archives is not looked at."""
-    for place, start in read((place for place in places if not place.is_nested), START):
-        kind = placeholder(place.name, start) if isinstance(start, bytes) else None
+    for file, start in read((file for file in places if not file.is_nested), START):
+        kind = placeholder(file.name, start) if isinstance(start, bytes) else None
         if kind is not None:
-            problems.add(f"files that only stand for others: {kind[0]}", str(place), fix=f"{kind[1].capitalize()}.")
+            problems.add(f"files that only stand for others: {kind[0]}", str(file), fix=f"{kind[1].capitalize()}.")
 
 
-def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:
+def _open(listed: FileLocation, stack: ExitStack) -> zipfile.ZipFile:
     """Open the archive that holds a file, through the archives around it."""
-    opened = stack.enter_context(zipfile.ZipFile(place.path))
-    for name, key in zip(place.inside[:-1], place.keys[:-1], strict=True):
+    opened = stack.enter_context(zipfile.ZipFile(listed.path))
+    for name, key in zip(listed.inside[:-1], listed.keys[:-1], strict=True):
         inner = stack.enter_context(copied_out(opened, opened.getinfo(name), key))
         opened = stack.enter_context(zipfile.ZipFile(inner))
     return opened
@@ -203,47 +203,47 @@ _IN_ZIP64 = 0xFFFFFFFF
 
 def scan(
     root: Path, *, passwords: Sequence[bytes] = (), problems: Problems, progress: Progress | None = None
-) -> list[Place]:
+) -> list[FileLocation]:
     """List every file below a folder, including those in archives, in reading order."""
     paths = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.is_file())
-    search = _Search(passwords, problems, progress, len(paths))
+    search = _Scan(passwords, problems, progress, len(paths))
     for path in paths:
         search.look_at(path)
-    return search.found
+    return search.files
 
 
-def by_name(places: Iterable[Place], what: str, problems: Problems, *, fix: str) -> dict[str, Place]:
+def by_name(places: Iterable[FileLocation], what: str, problems: Problems, *, fix: str) -> dict[str, FileLocation]:
     """Return files by name; a duplicate name is a problem."""
-    found: dict[str, Place] = {}
-    for place in places:
-        if place.name in found:
-            problems.add(what, f"{found[place.name]} and {place}", fix=fix)
-        found.setdefault(place.name, place)
-    return found
+    files: dict[str, FileLocation] = {}
+    for file in places:
+        if file.name in files:
+            problems.add(what, f"{files[file.name]} and {file}", fix=fix)
+        files.setdefault(file.name, file)
+    return files
 
 
-class _Search:
+class _Scan:
     """One search for files."""
 
     def __init__(self, passwords: Sequence[bytes], problems: Problems, progress: Progress | None, total: int) -> None:
-        self.found: list[Place] = []
+        self.files: list[FileLocation] = []
         self._passwords, self._problems = passwords, problems
         self._progress, self._done, self._total = progress, 0, total
 
     def look_at(self, path: Path) -> None:
         """List a file on disk, or an archive's members."""
         try:
-            place = Place(path, size=path.stat().st_size)
+            listed = FileLocation(path, size=path.stat().st_size)
             if _is_junk(path.name):
                 pass
             elif _is_archive(path.name):
                 with path.open("rb") as file:
-                    self._look_inside(file, place)
+                    self._look_inside(file, listed)
             elif path.name.lower().endswith(FOREIGN):
                 fix = "Unpack them into the folder first."
                 self._problems.add("archives that are not zip", path.name, fix=fix)
             else:
-                self._add(place)
+                self._add(listed)
         except OSError as error:
             self._problems.add(f"files that cannot be opened ({error.strerror})", path.name, fix=READ_AGAIN)
         self._count()
@@ -253,13 +253,13 @@ class _Search:
         if self._progress is not None:
             self._progress(self._done, self._total)
 
-    def _add(self, place: Place) -> None:
-        if place.size > LARGEST_FILE:
-            self._problems.add("files of more than 1 GB", str(place), fix="Cut the clips first.")
+    def _add(self, file: FileLocation) -> None:
+        if file.size > LARGEST_FILE:
+            self._problems.add("files of more than 1 GB", str(file), fix="Cut the clips first.")
         else:
-            self.found.append(replace(place, order=len(self.found)))
+            self.files.append(replace(file, order=len(self.files)))
 
-    def _look_inside(self, file: IO[bytes], archive: Place) -> None:
+    def _look_inside(self, file: IO[bytes], archive: FileLocation) -> None:
         try:
             with zipfile.ZipFile(file) as opened:
                 _check_whole(file, opened)
@@ -271,23 +271,29 @@ class _Search:
                 for info in sorted(members, key=lambda info: info.header_offset):
                     self._look_at_member(opened, info, archive, key)
         except UNREADABLE as error:
-            found = "is not a zip archive, or is cut off" if isinstance(error, zipfile.BadZipFile) else reason_of(error)
-            self._problems.add(f"archives that cannot be read ({found})", str(archive), fix=READ_AGAIN)
+            reason = (
+                "is not a zip archive, or is cut off" if isinstance(error, zipfile.BadZipFile) else reason_of(error)
+            )
+            self._problems.add(f"archives that cannot be read ({reason})", str(archive), fix=READ_AGAIN)
 
-    def _look_at_member(self, opened: zipfile.ZipFile, info: zipfile.ZipInfo, archive: Place, key: bytes) -> None:
+    def _look_at_member(
+        self, opened: zipfile.ZipFile, info: zipfile.ZipInfo, archive: FileLocation, key: bytes
+    ) -> None:
         holds_more = _is_archive(info.filename)
-        place = Place(archive.path, (*archive.inside, info.filename), size=info.file_size, keys=(*archive.keys, key))
+        file = FileLocation(
+            archive.path, (*archive.inside, info.filename), size=info.file_size, keys=(*archive.keys, key)
+        )
         if not holds_more:
-            self._add(place)
+            self._add(file)
             return
-        if len(place.inside) >= DEEPEST:
-            self._problems.add("archives inside too many others", str(place), fix="Unpack the outer ones first.")
+        if len(file.inside) >= DEEPEST:
+            self._problems.add("archives inside too many others", str(file), fix="Unpack the outer ones first.")
         else:
             with copied_out(opened, info, key) as inner:
-                self._look_inside(inner, place)
+                self._look_inside(inner, file)
         self._count()
 
-    def _is_sane(self, members: Sequence[zipfile.ZipInfo], archive: Place) -> bool:
+    def _is_sane(self, members: Sequence[zipfile.ZipInfo], archive: FileLocation) -> bool:
         unsafe = [f"{archive} > {info.filename}" for info in members if _is_unsafe(info.filename)]
         made_to_harm = "This archive is harmful or damaged: get it again from its authors."
         self._problems.add("names in archives that lead outside the folder", *unsafe, fix=made_to_harm)
@@ -299,7 +305,7 @@ class _Search:
         self._problems.add("files in archives that unpack to far more than clips would", *bombs, fix=READ_AGAIN)
         return not unsafe and not bombs
 
-    def _key(self, opened: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], archive: Place) -> bytes | None:
+    def _key(self, opened: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], archive: FileLocation) -> bytes | None:
         """Return the password of an archive: empty if none is needed, None if none fits."""
         encrypted = [info for info in members if info.flag_bits & ENCRYPTED]
         if not encrypted:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Clip, Dataset, Part
-from bundle_tools.own_clips.files import Place, Problems, by_name, read_one, scan
+from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet, Split
+from bundle_tools.own_clips.files import FileLocation, Problems, by_name, read_one, scan
 from bundle_tools.own_clips.folder import VIDEOS
 from bundle_tools.own_clips.table import read_table
 from bundle_tools.synthetic.dataset import CHALLENGE as DRAWN
@@ -28,9 +28,9 @@ OLD_TARGETS = {"neuroticism": "emotional_stability"}
 _COLUMNS = {name: column for column, name in OLD_TARGETS.items()}
 CHALLENGE = replace(
     DRAWN,
-    targets=tuple(replace(one, column=_COLUMNS.get(one.name, one.name)) for one in DRAWN.targets),
+    targets=tuple(replace(target, column=_COLUMNS.get(target.name, target.name)) for target in DRAWN.targets),
     # The 2017 winner reported errors between 0.076 and 0.085 for the traits.
-    skill_reference={one.name: 0.08 for one in DRAWN.targets},
+    skill_reference={target.name: 0.08 for target in DRAWN.targets},
 )
 
 ETHNICITIES = {"1": "Asian", "2": "Caucasian", "3": "African-American"}
@@ -60,13 +60,13 @@ COLUMNS = tuple(target.column for target in CHALLENGE.targets)
 _BROKEN = "pickles unlike those of the data set"
 
 
-def read_labels(places: Mapping[str, Place], problems: Problems) -> dict[str, dict[str, tuple[float, ...]]]:
+def read_labels(places: Mapping[str, FileLocation], problems: Problems) -> dict[str, dict[str, tuple[float, ...]]]:
     """Read the labels of every official part.
 
     `places`: ``annotation_*.pkl`` by official part: a dict of columns, each a dict of clips. Returns labels by official
     part and clip, in the order of our targets; clips with a problem are left out.
     """
-    labels = {split: _rows(_columns(place, problems), place, problems) for split, place in places.items()}
+    labels = {split: _rows(_columns(file, problems), file, problems) for split, file in places.items()}
     seen: dict[str, str] = {}
     for split, rows in labels.items():
         for clip in rows:
@@ -76,64 +76,64 @@ def read_labels(places: Mapping[str, Place], problems: Problems) -> dict[str, di
     return labels
 
 
-def read_transcripts(places: Mapping[str, Place], problems: Problems) -> dict[str, str]:
+def read_transcripts(places: Mapping[str, FileLocation], problems: Problems) -> dict[str, str]:
     """Read the transcripts: ``transcription_*.pkl``, each a dict of texts by clip."""
     transcripts: dict[str, str] = {}
-    for place in places.values():
-        for key, text in (_unpickled(place, problems) or {}).items():
+    for file in places.values():
+        for key, text in (_unpickled(file, problems) or {}).items():
             if isinstance(key, str) and isinstance(text, str):
                 transcripts[key] = text
             else:
-                problems.add(_BROKEN, f"{place} (expected texts by clip)", fix=DOWNLOAD_AGAIN)
+                problems.add(_BROKEN, f"{file} (expected texts by clip)", fix=DOWNLOAD_AGAIN)
                 break
     return transcripts
 
 
-def _unpickled(place: Place, problems: Problems) -> dict[object, object] | None:
+def _unpickled(file: FileLocation, problems: Problems) -> dict[object, object] | None:
     """Return a pickle's dict; if it cannot be read, note a problem and return None."""
-    content = read_one(place) if place.size <= LARGEST_PICKLE else f"{place.size} bytes"
+    content = read_one(file) if file.size <= LARGEST_PICKLE else f"{file.size} bytes"
     if isinstance(content, str):
-        problems.add("files that cannot be read", f"{place} ({content})", fix=DOWNLOAD_AGAIN)
+        problems.add("files that cannot be read", f"{file} ({content})", fix=DOWNLOAD_AGAIN)
         return None
     try:
-        found = read_pickle(content)
+        unpickled = read_pickle(content)
     except PickleRefused as error:
-        problems.add(_BROKEN, f"{place} ({error})", fix=DOWNLOAD_AGAIN)
+        problems.add(_BROKEN, f"{file} ({error})", fix=DOWNLOAD_AGAIN)
         return None
-    if not isinstance(found, dict):
-        problems.add(_BROKEN, f"{place} (expected a dict)", fix=DOWNLOAD_AGAIN)
+    if not isinstance(unpickled, dict):
+        problems.add(_BROKEN, f"{file} (expected a dict)", fix=DOWNLOAD_AGAIN)
         return None
-    return found
+    return unpickled
 
 
-def _columns(place: Place, problems: Problems) -> dict[str, dict[object, object]]:
+def _columns(file: FileLocation, problems: Problems) -> dict[str, dict[object, object]]:
     """Return the six columns; if they are not the expected ones, note a problem and return none."""
-    content = _unpickled(place, problems)
+    content = _unpickled(file, problems)
     if content is None:
         return {}
     expected = f"Expected {', '.join(sorted(COLUMNS))}."
-    found = {str(name): column for name, column in content.items() if isinstance(column, dict)}
-    missing, unknown = set(COLUMNS) - found.keys(), set(map(str, content)) - set(COLUMNS)
-    problems.add("missing columns", *(f"{place}: {name}" for name in sorted(missing)), fix=expected)
-    problems.add("unknown columns", *(f"{place}: {name}" for name in sorted(unknown)), fix=expected)
-    return {} if missing or unknown else found
+    columns = {str(name): column for name, column in content.items() if isinstance(column, dict)}
+    missing, unknown = set(COLUMNS) - columns.keys(), set(map(str, content)) - set(COLUMNS)
+    problems.add("missing columns", *(f"{file}: {name}" for name in sorted(missing)), fix=expected)
+    problems.add("unknown columns", *(f"{file}: {name}" for name in sorted(unknown)), fix=expected)
+    return {} if missing or unknown else columns
 
 
 def _rows(
-    columns: Mapping[str, Mapping[object, object]], place: Place, problems: Problems
+    columns: Mapping[str, Mapping[object, object]], file: FileLocation, problems: Problems
 ) -> dict[str, tuple[float, ...]]:
     rows: dict[str, tuple[float, ...]] = {}
     for clip in dict.fromkeys(clip for column in columns.values() for clip in column):
         if not isinstance(clip, str) or not CLIP_NAME.fullmatch(clip):
-            problems.add("labels of names that are not clips", f"{place}: {clip}", fix=DOWNLOAD_AGAIN)
+            problems.add("labels of names that are not clips", f"{file}: {clip}", fix=DOWNLOAD_AGAIN)
             continue
         absent = [name for name in COLUMNS if columns[name].get(clip) is None]
         numbers = tuple(_number(columns[name].get(clip)) for name in COLUMNS)
         if absent:
-            where = f"{place}: {clip} ({', '.join(absent)})"
+            where = f"{file}: {clip} ({', '.join(absent)})"
             problems.add("clips without some of the labels", where, fix=DOWNLOAD_AGAIN)
         elif not all(0 <= value <= 1 for value in numbers):
-            problems.add("labels that are not numbers from 0 to 1", f"{place}: {clip}", fix=DOWNLOAD_AGAIN)
+            problems.add("labels that are not numbers from 0 to 1", f"{file}: {clip}", fix=DOWNLOAD_AGAIN)
         else:
             rows[clip] = numbers
     return rows
@@ -154,45 +154,45 @@ class People:
     """Clips in which any rater saw a person of 18 or younger."""
 
 
-def read_people(groups: Iterable[Place], ages: Iterable[Place], problems: Problems) -> People:
+def read_people(groups: Iterable[FileLocation], ages: Iterable[FileLocation], problems: Problems) -> People:
     """Read all tables.
 
     If several raters gave a clip's age, the group is their median, and the clip counts as showing a minor if any rater
     says so.
     """
-    found: dict[str, dict[str, str]] = {}
+    groups_by_clip: dict[str, dict[str, str]] = {}
     for clip, column, code in _codes(groups, {"Ethnicity": ETHNICITIES, "Gender": GENDERS}, problems):
         names = ETHNICITIES if column == "Ethnicity" else GENDERS
-        found.setdefault(clip, {})[column.lower()] = names[code]
+        groups_by_clip.setdefault(clip, {})[column.lower()] = names[code]
     judged: dict[str, list[int]] = {}
     for clip, _, code in _codes(ages, {"AgeGroup": AGES}, problems):
         judged.setdefault(clip, []).append(int(code))
     for clip, ratings in judged.items():
-        found.setdefault(clip, {})["age"] = AGES[str(statistics.median_low(ratings))]
+        groups_by_clip.setdefault(clip, {})["age"] = AGES[str(statistics.median_low(ratings))]
     minors = frozenset(clip for clip, ratings in judged.items() if min(ratings) <= OLDEST_MINOR)
-    return People(found, frozenset(judged), minors)
+    return People(groups_by_clip, frozenset(judged), minors)
 
 
 def _codes(
-    places: Iterable[Place], known: Mapping[str, Mapping[str, str]], problems: Problems
+    places: Iterable[FileLocation], known: Mapping[str, Mapping[str, str]], problems: Problems
 ) -> Iterator[tuple[str, str, str]]:
     """Yield clip, column and code of every cell in the columns of `known`, which lists each column's codes."""
-    for place in places:
-        content = read_one(place)
+    for file in places:
+        content = read_one(file)
         if isinstance(content, str):
-            problems.add("files that cannot be read", f"{place} ({content})", fix=DOWNLOAD_AGAIN)
+            problems.add("files that cannot be read", f"{file} ({content})", fix=DOWNLOAD_AGAIN)
             continue
-        table = read_table(content, str(place), problems, wanted=("VideoName", *known))
+        table = read_table(content, str(file), problems, wanted=("VideoName", *known))
         for line, row in table.rows if table else ():
             clip = row["VideoName"].removesuffix(".mp4") + ".mp4"
             if not CLIP_NAME.fullmatch(clip):
-                where = f"{place}:{line} ({row['VideoName']})"
+                where = f"{file}:{line} ({row['VideoName']})"
                 problems.add("rows about names that are not clips", where, fix="Correct the table.")
             for column, names in known.items():
                 # Some tables write 5 as 5.0.
                 code = row[column].removesuffix(".0")
                 if code not in names:
-                    where = f"{place}:{line} ({column}): {row[column]!r}"
+                    where = f"{file}:{line} ({column}): {row[column]!r}"
                     fix = f"Known are {', '.join(f'{code} {name}' for code, name in names.items())}."
                     problems.add("unknown codes", where, fix=fix)
                 elif CLIP_NAME.fullmatch(clip):
@@ -208,11 +208,11 @@ _AGES = re.compile(r"[a-z_]*age_?(anno|label|group)[a-z0-9_{}-]*\.csv", re.IGNOR
 class Files:
     """Files by their role in the data set: clips and tables by name, labels and transcripts by official part."""
 
-    clips: dict[str, Place]
-    annotations: dict[str, Place]
-    transcriptions: dict[str, Place]
-    groups: dict[str, Place]
-    ages: dict[str, Place]
+    clips: dict[str, FileLocation]
+    annotations: dict[str, FileLocation]
+    transcriptions: dict[str, FileLocation]
+    groups: dict[str, FileLocation]
+    ages: dict[str, FileLocation]
 
     def missing(self) -> Iterator[str]:
         """Yield a sentence for each missing part."""
@@ -231,19 +231,19 @@ class Files:
 class FoundSet:
     """What was read, and what was left out."""
 
-    dataset: Dataset
+    dataset: LabelledSet
     official: dict[str, frozenset[str]]
     """Names of the labelled clips of each official part."""
     summary: tuple[str, ...]
     """Lines that an organiser reads before the clips are made."""
 
-    def official_parts(self) -> tuple[Part, ...]:
+    def official_parts(self) -> tuple[Split, ...]:
         """Return the training, validation and test parts of 2017.
 
         Raises BundleError when one of them has no clips.
         """
         parts = tuple(
-            Part(part, tuple(clip for clip in self.dataset.clips if clip.name in self.official[split]))
+            Split(part, tuple(clip for clip in self.dataset.clips if clip.name in self.official[split]))
             for part, split in OFFICIAL.items()
         )
         empty = [OFFICIAL[part.name] for part in parts if not part.clips]
@@ -291,7 +291,7 @@ def read_first_impressions(
     problems.stop(str(root))
     young = {_source(clip) for clip in people.minors}
     clips = tuple(
-        Clip(
+        LabelledClip(
             clip,
             _source(clip),
             files.clips[clip],
@@ -302,7 +302,7 @@ def read_first_impressions(
         for clip in usable
         if _source(clip) not in young
     )
-    attributes = tuple(one for one in ATTRIBUTES if any(one in clip.groups for clip in clips))
+    attributes = tuple(attribute for attribute in ATTRIBUTES if any(attribute in clip.groups for clip in clips))
     official = {split: frozenset(labels.get(split, ())) for split in SPLITS}
     minors = len(people.minors.intersection(usable))
     summary = [
@@ -315,21 +315,21 @@ def read_first_impressions(
         summary.append(f"Kept without a known age: {kept_without} clips.")
     if incomplete := len(labelled.keys() ^ files.clips.keys()):
         summary.append(f"Left out as incomplete: {incomplete} clips without labels, or labels without a clip.")
-    return FoundSet(Dataset(NAME, CHALLENGE, clips, attributes), official, tuple(summary))
+    return FoundSet(LabelledSet(NAME, CHALLENGE, clips, attributes), official, tuple(summary))
 
 
-def _sort_out(places: Sequence[Place], problems: Problems) -> Files:
-    clips = [place for place in places if place.name.lower().endswith(VIDEOS)]
-    odd = [str(place) for place in clips if not CLIP_NAME.fullmatch(place.name)]
+def _sort_out(places: Sequence[FileLocation], problems: Problems) -> Files:
+    clips = [file for file in places if file.name.lower().endswith(VIDEOS)]
+    odd = [str(file) for file in clips if not CLIP_NAME.fullmatch(file.name)]
     problems.add("videos whose name is not of the data set", *odd, fix="Remove them from the folder.")
 
-    def chosen(pattern: re.Pattern[str]) -> dict[str, Place]:
-        matching = [place for place in places if pattern.fullmatch(place.name)]
+    def chosen(pattern: re.Pattern[str]) -> dict[str, FileLocation]:
+        matching = [file for file in places if pattern.fullmatch(file.name)]
         return by_name(matching, "duplicate files", problems, fix="Delete one of them.")
 
-    def by_split(kind: str) -> dict[str, Place]:
-        found = chosen(re.compile(rf"{kind}_({'|'.join(SPLITS)})\.pkl"))
-        return {name.removesuffix(".pkl").rpartition("_")[2]: place for name, place in found.items()}
+    def by_split(kind: str) -> dict[str, FileLocation]:
+        files = chosen(re.compile(rf"{kind}_({'|'.join(SPLITS)})\.pkl"))
+        return {name.removesuffix(".pkl").rpartition("_")[2]: listed for name, listed in files.items()}
 
     return Files(chosen(CLIP_NAME), by_split("annotation"), by_split("transcription"), chosen(_GROUPS), chosen(_AGES))
 

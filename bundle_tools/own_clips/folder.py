@@ -1,4 +1,4 @@
-"""Clips and a table of labels as a `Dataset`; all mismatches are reported together."""
+"""Clips and a table of labels as a `LabelledSet`; all mismatches are reported together."""
 
 import math
 import re
@@ -9,9 +9,9 @@ from statistics import fmean
 
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Clip, Dataset
+from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet
 from bundle_tools.own_clips.description import Description, target_of
-from bundle_tools.own_clips.files import Place, Problems, by_name, check_placeholders, scan
+from bundle_tools.own_clips.files import FileLocation, Problems, by_name, check_placeholders, scan
 from bundle_tools.own_clips.people import ASK, JOIN, confirm_same, is_nobody, same_people
 from bundle_tools.own_clips.ratings import Ratings, agreement
 from bundle_tools.own_clips.table import Table, read_table
@@ -57,7 +57,7 @@ class Sources:
 
 def read_folder(
     sources: Sources, description: Description, problems: Problems, progress: Progress | None = None
-) -> Dataset:
+) -> LabelledSet:
     """Read clips, labels and groups.
 
     Raises BundleError with all problems.
@@ -65,14 +65,14 @@ def read_folder(
     if not sources.clips.is_dir():
         raise BundleError(f"--clips {sources.clips}: expected a folder, found none.")
     places = scan(sources.clips, problems=problems, progress=progress)
-    check_placeholders((place for place in places if place.name.lower().endswith((*VIDEOS, ".icloud"))), problems)
-    videos = [place for place in places if place.name.lower().endswith(VIDEOS)]
+    check_placeholders((file for file in places if file.name.lower().endswith((*VIDEOS, ".icloud"))), problems)
+    videos = [file for file in places if file.name.lower().endswith(VIDEOS)]
     clips = by_name(videos, "clips with the same name", problems, fix="Rename or delete one.")
     if 0 < len(clips) <= sources.wanted:
         what = f"--practice and --final ask for {sources.wanted} clips; found {len(clips)}"
         problems.add("phases that leave no clips for training", what, fix="Ask for smaller phases.")
     table = _table(sources.labels, "--labels", problems)
-    labelled: dict[str, Clip] = {}
+    labelled: dict[str, LabelledClip] = {}
     challenge, roles, ratings = description.challenge, {}, None
     people: Mapping[str, str] = {}
     alike: list[str] = []
@@ -93,7 +93,7 @@ def read_folder(
     if sources.look_alikes != JOIN:
         confirm_same(alike, problems)
     problems.stop(f"{sources.clips} and {sources.labels}")
-    return Dataset(
+    return LabelledSet(
         name=re.sub(r"[^a-z0-9]+", "-", challenge.title.lower())[:LONGEST_NAME].strip("-") or "own",
         challenge=challenge,
         clips=tuple(
@@ -118,22 +118,22 @@ def _table(path: Path, option: str, problems: Problems) -> Table | None:
 
 def _roles(table: Table, description: Description, problems: Problems) -> dict[str, str]:
     """Return the role of each column, from the description, else from the usual names."""
-    columns, found = description.columns, f"found {', '.join(table.columns)}"
-    taken = {*columns.values(), *(one.column for one in description.challenge.targets), *description.ignore}
+    columns, header = description.columns, f"found {', '.join(table.columns)}"
+    taken = {*columns.values(), *(target.column for target in description.challenge.targets), *description.ignore}
     roles = {}
     for role, usual in USUAL.items():
         named = columns.get(role)
         free = [column for column in table.columns if column not in taken and _plain(column) in usual]
         if named is not None and named not in table.columns:
             fix = "Correct columns: in the challenge file."
-            problems.add("named columns that do not exist", f"{named} ({role}); {found}", fix=fix)
+            problems.add("named columns that do not exist", f"{named} ({role}); {header}", fix=fix)
         elif named is not None:
             roles[role] = named
         elif free:
             roles[role] = min(free, key=lambda column: usual.index(_plain(column)))
     if "clip" not in roles and "clip" not in columns:
         fix = "Name the column of file names clip, or give its name under columns: in the challenge file."
-        problems.add("tables without a clip column", found, fix=fix)
+        problems.add("tables without a clip column", header, fix=fix)
     return roles
 
 
@@ -145,15 +145,15 @@ def _completed(
     description: Description, table: Table, roles: Mapping[str, str], ends: tuple[float, float], problems: Problems
 ) -> Challenge:
     """Return the challenge with its targets: those it names, else all remaining columns."""
-    challenge, found = description.challenge, f"found {', '.join(table.columns)}"
+    challenge, header = description.challenge, f"found {', '.join(table.columns)}"
     if challenge.targets:
-        missing = [f"{one.column}; {found}" for one in challenge.targets if one.column not in table.columns]
+        missing = [f"{target.column}; {header}" for target in challenge.targets if target.column not in table.columns]
         problems.add("targets without a column", *missing, fix="Correct column: or name:.")
         return challenge
     low, high = ends
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        given = f"--range {low:g} {high:g}"
-        problems.add("ranges that cannot be used", given, fix="Give two finite numbers, the smaller one first.")
+        limits = f"--range {low:g} {high:g}"
+        problems.add("ranges that cannot be used", limits, fix="Give two finite numbers, the smaller one first.")
         # So that no label is outside the range.
         ends = -math.inf, math.inf
     free = [column for column in table.columns if column not in {*roles.values(), *description.ignore}]
@@ -169,8 +169,8 @@ def _completed(
     problems.add("columns of personal attributes, which would become targets", *protected, fix=fix)
     targets = tuple(target_of(column, ends) for column in free if column not in (*protected, *odd))
     if not targets:
-        problems.add("tables without labels", found, fix="Add a column of numbers for each target.")
-    names = [one.name for one in targets]
+        problems.add("tables without labels", header, fix="Add a column of numbers for each target.")
+    names = [target.name for target in targets]
     twice = sorted({name for name in names if names.count(name) > 1})
     problems.add("columns whose short names are equal", *twice, fix="Rename one of them.")
     main = challenge.main_target or next(iter(names), "")
@@ -184,17 +184,17 @@ def _labelled(
     table: Table,
     roles: Mapping[str, str],
     targets: Sequence[Target],
-    clips: Mapping[str, Place],
+    clips: Mapping[str, FileLocation],
     people: Mapping[str, str],
     problems: Problems,
-) -> tuple[dict[str, Clip], Ratings | None]:
+) -> tuple[dict[str, LabelledClip], Ratings | None]:
     """Return the labelled clips by file name, and how they were rated if the table says by whom."""
     rows_of = _rows_by_clip(table, roles["clip"], clips, problems)
     fix = "Add their rows, or remove the files from the folder."
     problems.add("clips without labels", *sorted(clips.keys() - rows_of.keys()), fix=fix)
     if not _tell_rows_apart(table, roles, rows_of, problems):
         return {}, None
-    labelled: dict[str, Clip] = {}
+    labelled: dict[str, LabelledClip] = {}
     rated: list[tuple[str, str, tuple[float, ...]]] = []
     for name, all_rows in rows_of.items():
         rows = all_rows if "rater" in roles else all_rows[:1]
@@ -204,7 +204,8 @@ def _labelled(
             ratings.append(own)
             rated.append((name, cells[roles["rater"]] if "rater" in roles else "", own))
         labels = tuple(
-            fmean([one for one in column if not math.isnan(one)] or [math.nan]) for column in zip(*ratings, strict=True)
+            fmean([mark for mark in column if not math.isnan(mark)] or [math.nan])
+            for column in zip(*ratings, strict=True)
         )
         cells_of = {role: [cells[column] for _, cells in rows] for role, column in roles.items()}
         sources = {people.get(source, source) for source in cells_of.get("source", [name])}
@@ -216,12 +217,12 @@ def _labelled(
                 problems.add(what, f"{where} ({', '.join(sorted(values))})", fix=_TABLE_FIX)
         if "" in sources:
             problems.add("clips without a source", where, fix=f"Name the person or source video. {MERGED}")
-        labelled[name] = Clip(name, min(sources), clips[name], labels, min(transcripts))
+        labelled[name] = LabelledClip(name, min(sources), clips[name], labels, min(transcripts))
     return labelled, agreement(rated, targets) if "rater" in roles and not problems else None
 
 
 def _rows_by_clip(
-    table: Table, column: str, clips: Mapping[str, Place], problems: Problems
+    table: Table, column: str, clips: Mapping[str, FileLocation], problems: Problems
 ) -> dict[str, list[tuple[int, Mapping[str, str]]]]:
     """Return the rows of each clip by its file name."""
     spellings = _spellings(clips)
@@ -314,7 +315,7 @@ def _label(
 
 def _groups(
     path: Path,
-    clips: Iterable[Clip],
+    clips: Iterable[LabelledClip],
     people: Mapping[str, str],
     description: Description,
     targets: Sequence[Target],
@@ -338,16 +339,16 @@ def _groups(
     spelt = {column: re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") for column in attributes}
     _check_attributes(path.name, table, spelt, {target.name for target in targets}, problems)
     known = {name for clip in clips for name in _names_of(clip)}
-    found: dict[str, dict[str, str]] = {}
+    groups: dict[str, dict[str, str]] = {}
     for line, cells in table.rows:
         who = people.get(cells[keys[0]], cells[keys[0]])
         if who not in known:
             problems.add("groups of people without clips", f"{path.name}:{line}: {who}", fix=_TABLE_FIX)
-        elif who in found:
+        elif who in groups:
             problems.add("people with several rows of groups", f"{path.name}:{line}: {who}", fix=_TABLE_FIX)
         else:
-            found[who] = {name: cells[column] for column, name in spelt.items() if not is_nobody(cells[column])}
-    return found, tuple(spelt.values())
+            groups[who] = {name: cells[column] for column, name in spelt.items() if not is_nobody(cells[column])}
+    return groups, tuple(spelt.values())
 
 
 def _check_attributes(file: str, table: Table, spelt: Mapping[str, str], targets: set[str], problems: Problems) -> None:
@@ -370,6 +371,6 @@ def _check_attributes(file: str, table: Table, spelt: Mapping[str, str], targets
     problems.add("attributes with too many groups", *many, fix=f"Join them into at most {MOST_GROUPS}.")
 
 
-def _names_of(clip: Clip) -> tuple[str, str, str]:
+def _names_of(clip: LabelledClip) -> tuple[str, str, str]:
     """Return the names by which a table of groups may refer to a clip."""
     return clip.name, PurePosixPath(clip.name).stem, clip.source

@@ -51,8 +51,8 @@ def _mended(path: Path) -> tuple[bytes, str, Sequence[str]] | str | None:
     """Return a clip's new content, its old hash and what it lacked; None if it is canonical; a text if it is broken."""
     try:
         content = path.read_bytes()
-        if not (found := differences(content)):
+        if not (gaps := differences(content)):
             return None
-        return canonical(content)[0], hashlib.sha256(content).hexdigest(), [one.kind for one in found]
+        return canonical(content)[0], hashlib.sha256(content).hexdigest(), [gap.kind for gap in gaps]
     except (Unusable, FFmpegError, ValueError, OSError) as error:
         return str(error)

@@ -49,17 +49,17 @@ def read_annotations(
     `source`: a JSON file, or a folder or archive of them. Returns evidence cited by the rationales, by clip name; empty
     for a clip whose rationales cite nothing.
     """
-    places = [place for place in scan(source, problems=problems) if place.name.endswith(".json")]
+    places = [file for file in scan(source, problems=problems) if file.name.endswith(".json")]
     points: dict[str, tuple[Point, ...]] = {}
-    for done, (place, content) in enumerate(read(places), 1):
+    for done, (file, content) in enumerate(read(places), 1):
         try:
             record = None if isinstance(content, str) else json.loads(content)
         except (ValueError, RecursionError):
             record = None
         if isinstance(record, dict) and "observations" in record:
-            _add(record, str(place), points, problems)
-        elif place.name.endswith(".mp4.json") or len(places) == 1:
-            problems.add("annotations that cannot be read", str(place), fix=_AS_IT_IS)
+            _add(record, str(file), points, problems)
+        elif file.name.endswith(".mp4.json") or len(places) == 1:
+            problems.add("annotations that cannot be read", str(file), fix=_AS_IT_IS)
         if progress is not None:
             progress(done, len(places))
     return points
@@ -68,11 +68,11 @@ def read_annotations(
 def _add(record: dict[str, Any], where: str, points: dict[str, tuple[Point, ...]], problems: Problems) -> None:
     name = record.get("video_id")
     try:
-        seen = [point for one in record["observations"] for point in _seen(one)]
+        seen = [point for observation in record["observations"] for point in _seen(observation)]
         rationales = [
-            str(one["rationale"])
-            for one in record.get("personality_analyses", ())
-            if str(one["trait"]).lower() != LEFT_OUT
+            str(analysis["rationale"])
+            for analysis in record.get("personality_analyses", ())
+            if str(analysis["trait"]).lower() != LEFT_OUT
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         problems.add("annotations in another format", where, fix=_AS_IT_IS)
@@ -93,27 +93,27 @@ def cited(rationale: str, seen: Sequence[Point]) -> Iterator[Point]:
         start = float(first)
         end = float(last) if last else None
         fitting = [
-            one
-            for one in seen
-            if abs(one.start_s - start) <= NEAR_S and (end is None or abs(one.end_s - end) <= NEAR_S)
+            point
+            for point in seen
+            if abs(point.start_s - start) <= NEAR_S and (end is None or abs(point.end_s - end) <= NEAR_S)
         ]
         yield from fitting
         if not fitting and end is not None and end > start:
             yield Point(start, end, None)
 
 
-def _seen(one: Mapping[str, Any]) -> list[Point]:
+def _seen(observation: Mapping[str, Any]) -> list[Point]:
     """Return an observation as one point per box, or as a time alone."""
-    start, end = float(one["start_time"]), float(one["end_time"])
+    start, end = float(observation["start_time"]), float(observation["end_time"])
     if not 0 <= start < end < float("inf"):
         raise ValueError
-    boxes = [box for given in one.get("bboxes") or () if (box := _box(given)) is not None]
+    boxes = [box for entry in observation.get("bboxes") or () if (box := _box(entry)) is not None]
     return [Point(start, end, box) for box in boxes or (None,)]
 
 
-def _box(given: Mapping[str, Any]) -> Box | None:
+def _box(entry: Mapping[str, Any]) -> Box | None:
     """Convert a corner, a width and a height to four edges inside the frame; None if nothing is inside."""
-    x, y, width, height = (float(given[key]) for key in ("x", "y", "w", "h"))
+    x, y, width, height = (float(entry[key]) for key in ("x", "y", "w", "h"))
     left, top, right, bottom = (round(min(max(edge, 0.0), 1.0), 4) for edge in (x, y, x + width, y + height))
     return (left, top, right, bottom) if left < right and top < bottom else None
 
@@ -165,13 +165,13 @@ def annotate(folder: Path, names: Path, source: Path, progress: Progress | None 
     done = []
     for phase in phases:
         own = [row for row in known if row["part"] == phase.name]
-        found = {
+        points_by_clip = {
             row["clip_id"]: within(points[row["name"]], float(row["duration_s"]))
             for row in own
             if row["name"] in points
         }
-        _write(folder, phase, found)
-        done.append(Annotated(phase.name, len(own), found))
+        _write(folder, phase, points_by_clip)
+        done.append(Annotated(phase.name, len(own), points_by_clip))
     return done
 
 
@@ -210,8 +210,8 @@ def _replace(folder: Path, path: Path, text: str) -> None:
 
 def summary(done: Sequence[Annotated]) -> Iterator[str]:
     """Yield the lines printed at the end."""
-    for one in done:
-        points, observed = sum(map(len, one.points.values())), sum(map(bool, one.points.values()))
-        yield f"{one.phase}: {points} observations in {observed} of {one.clips} clips."
+    for phase in done:
+        points, observed = sum(map(len, phase.points.values())), sum(map(bool, phase.points.values()))
+        yield f"{phase.phase}: {points} observations in {observed} of {phase.clips} clips."
     yield f"From {SOURCE}, {LICENCE}: credit it with every result, no commercial use, share alike."
     yield "Rationales for neuroticism are left out: they read high as nervous, but it means calm."

@@ -28,7 +28,7 @@ def sound_of(name: str) -> str:
     letters = unicodedata.normalize("NFKD", re.sub(r"(?<=\d)\.0+$", "", name.strip())).casefold()
     # Accents combine with a letter; vowel signs, as of Devanagari, are letters of their own.
     spoken = (
-        one if unicodedata.category(one)[0] in "LMN" else " " for one in letters if not unicodedata.combining(one)
+        char if unicodedata.category(char)[0] in "LMN" else " " for char in letters if not unicodedata.combining(char)
     )
     parts = re.findall(r"\d+|[^\d\s]+", "".join(spoken))
     return "".join(f"{part.lstrip('0')}." if part.isdecimal() else part for part in parts)

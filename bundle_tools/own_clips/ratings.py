@@ -43,8 +43,8 @@ def agreement(rated: Sequence[tuple[str, str, tuple[float, ...]]], targets: Sequ
     for target, own in zip(targets, values, strict=True):
         steps = np.round((own - target.minimum) / (target.maximum - target.minimum) * LEVELS)
         alphas[target.name] = krippendorff_alpha(steps)
-        given = np.isfinite(own)
-        many, freedom = given.sum(axis=0), given.sum() - given.any(axis=0).sum()
+        finite = np.isfinite(own)
+        many, freedom = finite.sum(axis=0), finite.sum() - finite.any(axis=0).sum()
         if freedom:  # raters differ alike everywhere; the mean of n ratings has an nth of their variance
             means = np.nansum(own, axis=0) / np.maximum(many, 1)
             within = np.nansum((own - means) ** 2) / freedom

@@ -12,7 +12,7 @@ from av.error import FFmpegError
 
 from bundle_tools.atomic import write_text
 from bundle_tools.console import Progress
-from bundle_tools.own_clips.dataset import Dataset
+from bundle_tools.own_clips.dataset import LabelledSet
 from bundle_tools.page import render
 from bundle_tools.phase_data.pictures import middle_frame, small_jpeg
 
@@ -21,7 +21,7 @@ WIDTH = 160
 """Of the pictures, pixels: a page of 5,000 clips takes about 20 MB."""
 
 
-def write_sheet(folder: Path, dataset: Dataset, workers: int, progress: Progress | None = None) -> None:
+def write_sheet(folder: Path, dataset: LabelledSet, workers: int, progress: Progress | None = None) -> None:
     """Write the page from the finished clips and ``private/clips.csv``; clips of one person lie side by side.
 
     `folder`: the organiser's. `dataset`: gives the labels.

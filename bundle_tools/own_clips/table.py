@@ -81,9 +81,9 @@ def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequenc
     columns = tuple(header[at] for at in named)
     missing = [column for column in wanted if column not in columns]
     if missing or len(set(columns)) < len(columns):
-        found = ", ".join(columns[:SHOWN])
+        listed = ", ".join(columns[:SHOWN])
         what = f"columns {', '.join(missing)} missing" if missing else "a column twice"
-        problems.add("tables with other columns", f"{name} ({what}; found {found})", fix="Correct the header.")
+        problems.add("tables with other columns", f"{name} ({what}; found {listed})", fix="Correct the header.")
         return None
     cells_of = [(line, dict(zip(columns, (row[at] for at in named), strict=True))) for line, row in good]
     return Table(columns, tuple(cells_of), separator)
@@ -100,17 +100,17 @@ def _csv(content: bytes, name: str, problems: Problems) -> tuple[Rows, str]:
         fix = "Save them as CSV UTF-8, or as an Excel workbook (.xlsx)."
         problems.add("tables that are not UTF-8", f"{name} (byte {error.start})", fix=fix)
         return [], ""
-    told = _SEPARATOR_LINE.match(text)
+    declared = _SEPARATOR_LINE.match(text)
     try:
-        separator = told[1] if told else max(SEPARATORS, key=partial(_fitness, text))
+        separator = declared[1] if declared else max(SEPARATORS, key=partial(_fitness, text))
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         rows = [(lines.line_num, [plain(cell) for cell in row]) for row in lines if any(map(str.strip, row))]
     except csv.Error as error:
         problems.add("tables with broken quotes", f"{name} ({error})", fix="Correct them.")
         return [], ""
-    if not rows[bool(told) :]:
+    if not rows[bool(declared) :]:
         problems.add("empty tables", name, fix="Fill them.")
-    return rows[bool(told) :], separator
+    return rows[bool(declared) :], separator
 
 
 def _fitness(text: str, separator: str) -> tuple[float, int]:

@@ -14,11 +14,11 @@ import numpy as np
 from bundle_tools.canonical import FORM_VERSION
 from bundle_tools.challenge.rules.lengths import short_clips
 from bundle_tools.console import Progress, counted
-from bundle_tools.own_clips.clips import CleanClip, Named, Stage, Workshop, folder_of, named
-from bundle_tools.own_clips.dataset import Dataset, Part
+from bundle_tools.own_clips.clips import CleanClip, NamedClip, StagingFolder, Workshop, folder_of, named
+from bundle_tools.own_clips.dataset import LabelledSet, Split
 from bundle_tools.own_clips.files import Problems
 from bundle_tools.phase_data.files import templates_in, write_transcripts
-from bundle_tools.phase_data.settings import TIME_LIMIT_S, Phase, input_settings, reference_settings
+from bundle_tools.phase_data.settings import TIME_LIMIT_S, PhaseValues, input_settings, reference_settings
 from bundle_tools.tables import write_table
 
 SUMS = "SHA256SUMS"
@@ -30,7 +30,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 
 @dataclass(frozen=True)
-class Options:
+class SetOptions:
     """An organiser's choices other than clips, labels and challenge."""
 
     height: int | None = None
@@ -58,21 +58,21 @@ class Written:
 
 
 def write(
-    dataset: Dataset,
-    parts: Sequence[Part],
-    stage: Stage,
-    options: Options,
+    dataset: LabelledSet,
+    parts: Sequence[Split],
+    stage: StagingFolder,
+    options: SetOptions,
     *,
     notes: str,
     workers: int,
     progress: Progress | None = None,
-    beside: Callable[[Path, Mapping[str, float]], None] | None = None,
+    finish: Callable[[Path, Mapping[str, float]], None] | None = None,
 ) -> Written:
     """Write a set as an organiser's folder.
 
     `parts`: the clips of each phase and of the public data. The constants are the means of the public clips, or of all
     clips if none are public. `notes`: what participants must know about the clips, in Markdown, for the README of the
-    public data. `workers`: clips made in parallel. `beside`: called with the folder and the constants once all data are
+    public data. `workers`: clips made in parallel. `finish`: called with the folder and the constants once all data are
     written, to add anything else.
 
     Raises BundleError when clips cannot be made; names all of them. The finished ones are kept in the stage.
@@ -82,84 +82,89 @@ def write(
     challenge = dataset.challenge
     training = [clip for part in parts if not part.is_phase for clip in part.clips] or dataset.clips
     means = np.mean([clip.labels for clip in training], axis=0)
-    constants = {one.name: round(float(mean), 4) for one, mean in zip(challenge.targets, means, strict=True)}
-    lines = sorted(f"{one.part.name},{one.clip_id},{made[one.clip_id].sha256},{one.clip.labels}" for one in clips)
+    constants = {target.name: round(float(mean), 4) for target, mean in zip(challenge.targets, means, strict=True)}
+    lines = sorted(
+        f"{entry.part.name},{entry.clip_id},{made[entry.clip_id].sha256},{entry.clip.labels}" for entry in clips
+    )
     version = f"{dataset.name}-{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:8]}"
     for part in parts:
-        own = [one for one in clips if one.part is part]
-        given = stage.folder / folder_of(part)
-        write_transcripts(given, {one.clip_id: one.clip.transcript for one in own})
+        own = [entry for entry in clips if entry.part is part]
+        part_folder = stage.folder / folder_of(part)
+        write_transcripts(part_folder, {entry.clip_id: entry.clip.transcript for entry in own})
         if part.is_phase:
-            phase = Phase(part.name, version, part.is_open)
-            _write_input(dataset, phase, own, given, options, made)
+            phase = PhaseValues(part.name, version, part.is_open)
+            _write_input(dataset, phase, own, part_folder, options, made)
             _write_reference(dataset, phase, own, stage.folder / "reference_data" / part.name, options, constants)
         else:
-            _write_labels(dataset, own, given)
+            _write_labels(dataset, own, part_folder)
             facts = {"clips": own, "targets": challenge.targets, "ratings": dataset.ratings, "notes": notes}
-            _write_text("public.md.j2", given / "README.md", **facts)
+            _write_text("public.md.j2", part_folder / "README.md", **facts)
     _write_private(clips, stage.private, made)
-    if beside is not None:
-        beside(stage.folder, constants)
-    _write_sums(stage.folder, {one.file: made[one.clip_id].sha256 for one in clips})
+    if finish is not None:
+        finish(stage.folder, constants)
+    _write_sums(stage.folder, {entry.file: made[entry.clip_id].sha256 for entry in clips})
     stage.finish()
-    encoded = {one.clip.name: made[one.clip_id].facts.encoded for one in clips}
+    encoded = {entry.clip.name: made[entry.clip_id].facts.encoded for entry in clips}
     again = {name: kinds for name, kinds in encoded.items() if kinds}
     return Written(kept, constants, again, list(_remarks(clips, made)))
 
 
-def _remarks(clips: Sequence[Named], made: Mapping[str, CleanClip]) -> Iterator[str]:
-    yield from short_clips({one.clip.name: made[one.clip_id].facts.duration_s for one in clips})
-    silent = [one.clip.name for one in clips if not made[one.clip_id].facts.sound]
+def _remarks(clips: Sequence[NamedClip], made: Mapping[str, CleanClip]) -> Iterator[str]:
+    yield from short_clips({entry.clip.name: made[entry.clip_id].facts.duration_s for entry in clips})
+    silent = [entry.clip.name for entry in clips if not made[entry.clip_id].facts.sound]
     if silent:
         yield f"{counted(len(silent), 'clip')} of {len(clips)} without sound, such as {silent[0]}"
 
 
 def _make_clips(
-    clips: Sequence[Named], stage: Stage, height: int | None, workers: int, progress: Progress | None
+    clips: Sequence[NamedClip], stage: StagingFolder, height: int | None, workers: int, progress: Progress | None
 ) -> tuple[dict[str, CleanClip], int]:
     """Make all clips; return them by opaque name, and the number that an interrupted run had finished."""
     plan = [
         f"canonical {FORM_VERSION}",
         str(height),
-        *sorted(f"{one.file},{one.clip.place},{one.clip.place.size}" for one in clips),
+        *sorted(f"{entry.file},{entry.clip.location},{entry.clip.location.size}" for entry in clips),
     ]
     stage.begin(hashlib.sha256("\n".join(plan).encode("utf-8", "backslashreplace")).hexdigest())
     problems = Problems()
     workshop = Workshop(stage, height, problems, progress)
     if height is None:
-        stage.check_space(sum(one.clip.place.size for one in clips if one.clip_id not in workshop.finished))
+        stage.check_space(sum(entry.clip.location.size for entry in clips if entry.clip_id not in workshop.finished))
     workshop.make(clips, workers)
     _check_twins(clips, workshop.finished, problems)
     problems.stop("The clips", f"Nothing was written to {stage.out}; finished clips are kept in {stage.folder}.")
     return workshop.finished, workshop.kept
 
 
-def _check_twins(clips: Sequence[Named], made: Mapping[str, CleanClip], problems: Problems) -> None:
+def _check_twins(clips: Sequence[NamedClip], made: Mapping[str, CleanClip], problems: Problems) -> None:
     """Report identical files in different parts, whose labels could be looked up."""
-    seen: dict[str, Named] = {}
-    for one in clips:
-        if one.clip_id in made:
-            first = seen.setdefault(made[one.clip_id].sha256, one)
-            if first.part is not one.part:
-                twins = f"{first.clip.name} ({first.part.name}) and {one.clip.name} ({one.part.name})"
+    seen: dict[str, NamedClip] = {}
+    for entry in clips:
+        if entry.clip_id in made:
+            first = seen.setdefault(made[entry.clip_id].sha256, entry)
+            if first.part is not entry.part:
+                twins = f"{first.clip.name} ({first.part.name}) and {entry.clip.name} ({entry.part.name})"
                 problems.add("identical clips in two parts", twins, fix="Remove one of them from the set.")
 
 
 def _write_input(
-    dataset: Dataset,
-    phase: Phase,
-    clips: Sequence[Named],
+    dataset: LabelledSet,
+    phase: PhaseValues,
+    clips: Sequence[NamedClip],
     folder: Path,
-    options: Options,
+    options: SetOptions,
     made: Mapping[str, CleanClip],
 ) -> None:
-    rows = [(one.clip_id, f"clips/{one.clip_id}.mp4", made[one.clip_id].sha256) for one in clips]
+    rows = [(entry.clip_id, f"clips/{entry.clip_id}.mp4", made[entry.clip_id].sha256) for entry in clips]
     write_table(folder / "clips.csv", ("clip_id", "file", "sha256"), rows)
     files = {}
     if options.old_targets is not None:
         files["aliases"] = ALIASES
         write_table(
-            folder / ALIASES, ("clip_id", "name"), [(one.clip_id, one.clip.name) for one in clips], for_programs=True
+            folder / ALIASES,
+            ("clip_id", "name"),
+            [(entry.clip_id, entry.clip.name) for entry in clips],
+            for_programs=True,
         )
     settings = input_settings(
         dataset.challenge, phase, time_limit_s=options.time_limit_s, files=files, old_targets=options.old_targets
@@ -168,11 +173,11 @@ def _write_input(
 
 
 def _write_reference(
-    dataset: Dataset,
-    phase: Phase,
-    clips: Sequence[Named],
+    dataset: LabelledSet,
+    phase: PhaseValues,
+    clips: Sequence[NamedClip],
     folder: Path,
-    options: Options,
+    options: SetOptions,
     constants: Mapping[str, float],
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +185,7 @@ def _write_reference(
     files, attributes = {}, dataset.attributes
     if attributes:
         files["groups"] = "groups.csv"
-        rows = [(one.clip_id, *(one.clip.groups.get(name, UNKNOWN) for name in attributes)) for one in clips]
+        rows = [(entry.clip_id, *(entry.clip.groups.get(name, UNKNOWN) for name in attributes)) for entry in clips]
         write_table(folder / "groups.csv", ("clip_id", *attributes), rows, for_programs=True)
     noise = dataset.ratings.noise if dataset.ratings else {}
     settings = reference_settings(
@@ -189,19 +194,35 @@ def _write_reference(
     (folder / "task.yaml").write_text(settings, encoding="utf-8")
 
 
-def _write_labels(dataset: Dataset, clips: Sequence[Named], folder: Path) -> None:
+def _write_labels(dataset: LabelledSet, clips: Sequence[NamedClip], folder: Path) -> None:
     header = ("clip_id", "source_id", *(target.name for target in dataset.challenge.targets))
-    rows = [(one.clip_id, one.source_id, *(f"{label:.9g}" for label in one.clip.labels)) for one in clips]
+    rows = [(entry.clip_id, entry.source_id, *(f"{label:.9g}" for label in entry.clip.labels)) for entry in clips]
     write_table(folder / "labels.csv", header, rows)
 
 
-def _write_private(clips: Iterable[Named], folder: Path, made: Mapping[str, CleanClip]) -> None:
+def _write_private(clips: Iterable[NamedClip], folder: Path, made: Mapping[str, CleanClip]) -> None:
     rows = []
-    for one in clips:
-        this = made[one.clip_id]
-        facts = (round(this.facts.duration_s, 3), this.facts.width, this.facts.height, int(this.facts.sound))
-        origin = (one.clip.name, one.clip.source)
-        rows.append((one.clip_id, one.source_id, one.part.name, one.file, this.sha256, this.size, *facts, *origin))
+    for entry in clips:
+        clip_file = made[entry.clip_id]
+        facts = (
+            round(clip_file.facts.duration_s, 3),
+            clip_file.facts.width,
+            clip_file.facts.height,
+            int(clip_file.facts.sound),
+        )
+        origin = (entry.clip.name, entry.clip.source)
+        rows.append(
+            (
+                entry.clip_id,
+                entry.source_id,
+                entry.part.name,
+                entry.file,
+                clip_file.sha256,
+                clip_file.size,
+                *facts,
+                *origin,
+            )
+        )
     header = ("clip_id", "source_id", "part", "file", "sha256", "bytes", "duration_s", "width", "height", "sound")
     write_table(folder / "clips.csv", (*header, "name", "source"), rows, for_programs=True)
     _write_text("private.md.j2", folder / "README.md")

@@ -91,10 +91,10 @@ def _entered(text: str, key: str, value: Any) -> str:  # noqa: ANN401 - whatever
         return text
     written, pair = in_one_line(value), _pair(node, name)
     if pair is not None:
-        told, old = pair
+        known_key, old = pair
         # A block ends where the next key begins, a plain value after its last letter.
         behind = "\n" if old.end_mark.column == 0 else ""
-        return f"{text[: told.end_mark.index]}: {written}{behind}{text[old.end_mark.index :]}"
+        return f"{text[: known_key.end_mark.index]}: {written}{behind}{text[old.end_mark.index :]}"
     if node.flow_style:
         end = node.end_mark.index - 1
         return f"{text[:end].rstrip()}{', ' if node.value else ''}{name}: {written}{text[end:]}"

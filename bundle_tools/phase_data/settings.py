@@ -59,7 +59,7 @@ class Challenge:
 
 
 @dataclass(frozen=True)
-class Phase:
+class PhaseValues:
     """Values that both settings files of a phase share."""
 
     task: str
@@ -70,7 +70,7 @@ class Phase:
 
 def input_settings(
     challenge: Challenge,
-    phase: Phase,
+    phase: PhaseValues,
     *,
     time_limit_s: int = TIME_LIMIT_S,
     files: Mapping[str, str],
@@ -88,7 +88,7 @@ def input_settings(
 
 def reference_settings(
     challenge: Challenge,
-    phase: Phase,
+    phase: PhaseValues,
     constants: Mapping[str, float],
     *,
     files: Mapping[str, str],
@@ -113,6 +113,6 @@ def reference_settings(
     )
 
 
-def _render(name: str, challenge: Challenge, phase: Phase, facts: Mapping[str, object]) -> str:
+def _render(name: str, challenge: Challenge, phase: PhaseValues, facts: Mapping[str, object]) -> str:
     template = templates_in(Path(__file__).with_name("templates")).get_template(name)
     return template.render(challenge=challenge, **vars(phase), **facts)

@@ -52,9 +52,9 @@ def draw_set(seed: int, phase: str, people: Sequence[int], split: str, rule: Lab
     values = _spread(normal, within)
     if split == "spurious":
         logits = rule.logits(values[:, causal])[:, TARGETS.index(MAIN_TARGET)]
-        told = (logits - logits.mean()) / max(float(logits.std()), 1e-9)
+        standardised = (logits - logits.mean()) / max(float(logits.std()), 1e-9)
         clothes = CUE_NAMES.index("clothing")
-        normal[:, clothes] = _SPURIOUS * told + math.sqrt(1 - _SPURIOUS**2) * normal[:, clothes]
+        normal[:, clothes] = _SPURIOUS * standardised + math.sqrt(1 - _SPURIOUS**2) * normal[:, clothes]
         values = _spread(normal, within)
     return [Cues(*(float(value) for value in row)) for row in values]
 
@@ -126,19 +126,19 @@ def as_entry(
     rule: LabelRule,
     cues: Cues,
     places: Mapping[str, NDArray[np.bool_]],
-    said: NDArray[np.bool_],
+    spoken: NDArray[np.bool_],
     texts: list[str],
 ) -> dict[str, object]:
     """Return a clip's entry of ``causes.json``.
 
-    `places`: by cue with a place: the cells that it occupies, shape (seconds, rows, columns). `said`: seconds in which
-    telling words are said, shape (seconds,).
+    `places`: by cue with a place: the cells that it occupies, shape (seconds, rows, columns). `spoken`: seconds in
+    which telling words are said, shape (seconds,).
     """
     times = {cue: occupied.reshape(len(occupied), -1).any(axis=1) for cue, occupied in places.items()}
     return {
         "contributions": contributions(rule, cues),
         "space": {cue: occupancy_hex(occupied) for cue, occupied in places.items()},
-        "time": {cue: seconds.astype(int).tolist() for cue, seconds in {**times, "words": said}.items()},
+        "time": {cue: seconds.astype(int).tolist() for cue, seconds in {**times, "words": spoken}.items()},
         "texts": texts,
     }
 

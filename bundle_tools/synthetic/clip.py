@@ -135,10 +135,10 @@ def scene_of(spec: ClipSpec) -> "Scene":
     things = choose_things(spec.cues.background, stream(spec.seed, "room"))
     random = stream(spec.seed, "other room")
     other = choose_things(random.uniform(), random)
-    for place in spec.others:
-        things.pop(place, None)
-        if place in other:
-            things[place] = other[place]
+    for slot in spec.others:
+        things.pop(slot, None)
+        if slot in other:
+            things[slot] = other[slot]
     performance = perform(spec.seed, spec.cues, script_of(spec), frames=FRAMES, fps=FPS)
     return Scene(spec.seed, spec.cast, spec.cues, performance, things)
 
@@ -191,7 +191,7 @@ def occupied(spec: ClipSpec, cues: Sequence[str] = PLACED) -> dict[str, NDArray[
         seen = scene.draw(index)
         for cue, other in bare.items():
             shares[cue].append(_shares(seen, other.draw(index)))
-    return {cue: _cells(np.array(found)) for cue, found in shares.items()}
+    return {cue: _cells(np.array(cells)) for cue, cells in shares.items()}
 
 
 def _shares(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.float64]:

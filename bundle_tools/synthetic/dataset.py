@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from bundle_tools.phase_data import settings
-from bundle_tools.phase_data.settings import Challenge, Phase, Target
+from bundle_tools.phase_data.settings import Challenge, PhaseValues, Target
 from bundle_tools.synthetic.causes import choose_edits, draw_set
 from bundle_tools.synthetic.clip import ClipSpec
 from bundle_tools.synthetic.person import MAIN_TARGET, TARGETS, draw_cast, opaque_id, rule_of, stream
@@ -52,14 +52,14 @@ _SPLITS = {
 def input_settings(phase: str) -> str:
     """Return the text of ``input_data/<phase>/task.yaml``."""
     files = {"copies": "copies.csv", "exchanges": "exchanges.json"}
-    return settings.input_settings(CHALLENGE, Phase(phase, DATA_VERSION, PHASES[phase]), files=files)
+    return settings.input_settings(CHALLENGE, PhaseValues(phase, DATA_VERSION, PHASES[phase]), files=files)
 
 
 def reference_settings(phase: str, constants: dict[str, float]) -> str:
     """Return the text of ``reference_data/<phase>/task.yaml``; `constants` are the means of the training labels."""
     return settings.reference_settings(
         CHALLENGE,
-        Phase(phase, DATA_VERSION, PHASES[phase]),
+        PhaseValues(phase, DATA_VERSION, PHASES[phase]),
         constants,
         files={"causes": "causes.json", "groups": "groups.csv", "landmarks": "landmarks.json"},
         weighting=WEIGHTING,
@@ -97,7 +97,7 @@ TRAINING_CLIPS, TRAINING_SEED = 240, 2017
 
 
 @dataclass(frozen=True)
-class Copy:
+class NeutralCopy:
     """One clip drawn again with one cue neutral."""
 
     copy_id: str
@@ -116,7 +116,7 @@ class Member:
     source_id: str
     """Opaque name of the person."""
     spec: ClipSpec
-    copies: tuple[Copy, ...]
+    copies: tuple[NeutralCopy, ...]
     """Copies of the clip, each with one neutral cue: two that cause the main target's label and one that does not."""
     exchange_id: str
     """Opaque name of its exchange: the same clip with every part drawn differently."""
@@ -144,7 +144,9 @@ def plan(phase: str, *, clips: int, seed: int, split: str = "independent") -> li
             rule=rule,
         )
         edits = choose_edits(rule, cues, MAIN_TARGET, stream(seed, *clip, "edits"))
-        copies = tuple(Copy(opaque_id("c", seed, *clip, "without", cue), cue, spec.without(cue)) for cue in edits)
+        copies = tuple(
+            NeutralCopy(opaque_id("c", seed, *clip, "without", cue), cue, spec.without(cue)) for cue in edits
+        )
         exchange_id = opaque_id("c", seed, *clip, "exchange")
         members.append(Member(opaque_id("c", seed, *clip), opaque_id("s", seed, *source), spec, copies, exchange_id))
     return sorted(members, key=lambda member: member.clip_id)

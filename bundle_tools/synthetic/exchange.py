@@ -29,7 +29,7 @@ _BEFORE_S, _AFTER_S = 0.03, 0.08
 
 
 @dataclass(frozen=True)
-class Part:
+class DrawnPart:
     """A part of a clip that can be exchanged for its counterpart."""
 
     name: str
@@ -42,44 +42,44 @@ class Part:
     """The clip's words with those of the part exchanged; empty unless it is heard."""
 
 
-def parts_of(spec: ClipSpec) -> list[Part]:
+def parts_of(spec: ClipSpec) -> list[DrawnPart]:
     """Return the parts of a clip, whose outlines do not touch."""
     when = {cue: _within(*spell) for cue, spell in spells(spec.seed, DURATION_S).items()}
     outlines = scene_of(spec).outlines()
     for cue, outline in scene_of(with_others(spec, _NAMES.values())).outlines().items():
         outlines[cue] = in_picture(np.concatenate([outlines[cue], outline])) if cue in outlines else outline
-    parts: list[Part] = []
+    parts: list[DrawnPart] = []
     expressive: list[Points] = []
     for cue, outline in outlines.items():
         # A hand that may come before the mouth cannot be exchanged alone.
         if len(outline) and not any(_meet(outline, other) for other in expressive):
-            parts.append(Part(_NAMES[cue], outline, when[cue]))
+            parts.append(DrawnPart(_NAMES[cue], outline, when[cue]))
             expressive.append(outline)
-    for place, (x, y) in enumerate(SLOTS):
+    for slot, (x, y) in enumerate(SLOTS):
         box = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * REACH + (x, y)
         outline = np.clip(box, 0.0, (WIDTH, HEIGHT))
         if not any(_meet(outline, other) for other in expressive):
-            parts.append(Part(f"{_THING}-{place}", outline, None))
-    said = script_of(spec).adjectives[_exchanged_clause(spec)]
-    event = _within(said.start_s - _BEFORE_S, said.end_s + _AFTER_S)
-    return [*parts, Part(_WORDS, None, event, script_of(with_others(spec, [_WORDS])).text)]
+            parts.append(DrawnPart(f"{_THING}-{slot}", outline, None))
+    adjective = script_of(spec).adjectives[_exchanged_clause(spec)]
+    event = _within(adjective.start_s - _BEFORE_S, adjective.end_s + _AFTER_S)
+    return [*parts, DrawnPart(_WORDS, None, event, script_of(with_others(spec, [_WORDS])).text)]
 
 
-def exchange_of(spec: ClipSpec, parts: Iterable[Part]) -> ClipSpec:
+def exchange_of(spec: ClipSpec, parts: Iterable[DrawnPart]) -> ClipSpec:
     """Return the clip in which all parts are exchanged."""
     return with_others(spec, (part.name for part in parts))
 
 
 def with_others(spec: ClipSpec, names: Iterable[str]) -> ClipSpec:
     """Return the clip in which the named parts are their counterparts."""
-    given = set(names)
-    cues = {cue: 1 - getattr(spec.cues, cue) for cue, name in _NAMES.items() if name in given}
-    places = {int(name.rpartition("-")[2]) for name in given if name.startswith(_THING)}
-    clause = _exchanged_clause(spec) if _WORDS in given else spec.other_words
+    chosen = set(names)
+    cues = {cue: 1 - getattr(spec.cues, cue) for cue, name in _NAMES.items() if name in chosen}
+    places = {int(name.rpartition("-")[2]) for name in chosen if name.startswith(_THING)}
+    clause = _exchanged_clause(spec) if _WORDS in chosen else spec.other_words
     return replace(spec, cues=replace(spec.cues, **cues), others=spec.others | places, other_words=clause)
 
 
-def as_entry(parts: Iterable[Part], file: str, sha256: str) -> dict[str, object]:
+def as_entry(parts: Iterable[DrawnPart], file: str, sha256: str) -> dict[str, object]:
     """Return a clip's entry of ``exchanges.json``: places in pixels, times in seconds."""
     entries = []
     for part in parts:
@@ -98,7 +98,7 @@ def _exchanged_clause(spec: ClipSpec) -> int:
     """Return the number of a clause whose adjective is exchanged: if possible, nothing else happens in its second."""
     busy = {int((begin + end) / 2) for begin, end in spells(spec.seed, DURATION_S).values()}
     adjectives = script_of(replace(spec, other_words=None)).adjectives
-    alone = [number for number, one in enumerate(adjectives) if int(one.middle_s) not in busy]
+    alone = [number for number, adjective in enumerate(adjectives) if int(adjective.middle_s) not in busy]
     return int(stream(spec.seed, "exchanged clause").choice(alone or range(len(adjectives))))
 
 

@@ -111,10 +111,10 @@ def write_phase(
     # Beside the phase, so that finished folders only have to be renamed.
     input_dir.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".bundle-phase-", dir=input_dir.parent) as temporary:
-        given, wanted = Path(temporary, "input"), Path(temporary, "reference")
-        _make_phase(phase, members, given, wanted, workers, progress)
-        version = _version_of(given / "clips.csv")
-        for made, folder in ((given, input_dir), (wanted, reference_dir)):
+        input_made, reference_made = Path(temporary, "input"), Path(temporary, "reference")
+        _make_phase(phase, members, input_made, reference_made, workers, progress)
+        version = _version_of(input_made / "clips.csv")
+        for made, folder in ((input_made, input_dir), (reference_made, reference_dir)):
             if keep_settings:
                 _keep_settings(folder / "task.yaml", made / "task.yaml", version)
             _move_into(folder, made)
@@ -130,7 +130,7 @@ def _make_phase(
         _fresh(input_dir / folder)
     reference_dir.mkdir()
     made = _make([_Job(member, input_dir, of_phase=True) for member in members], workers, progress)
-    digests = {name: digest for one in made for name, digest in one.digests.items()}
+    digests = {name: digest for clip_made in made for name, digest in clip_made.digests.items()}
     rows = [(m.clip_id, f"clips/{m.clip_id}.mp4", digests[m.clip_id]) for m in members]
     write_table(input_dir / "clips.csv", ("clip_id", "file", "sha256"), rows)
     copies = [
@@ -140,12 +140,12 @@ def _make_phase(
     ]
     write_table(input_dir / "copies.csv", ("copy_id", "clip_id", "cue", "file", "sha256"), sorted(copies))
     write_transcripts(input_dir, _transcripts(made))
-    exchanges = {member.clip_id: one.exchange for member, one in zip(members, made, strict=True)}
+    exchanges = {member.clip_id: clip_made.exchange for member, clip_made in zip(members, made, strict=True)}
     (input_dir / "exchanges.json").write_text(by_clip({"format_version": FORMAT_VERSION}, exchanges), encoding="utf-8")
     (input_dir / "task.yaml").write_text(input_settings(phase), encoding="utf-8")
     _write_labels(members, reference_dir)
     head = {"format_version": 1, "grid": {"rows": ROWS, "columns": COLUMNS}, "bin_s": 1.0}
-    causes = {member.clip_id: one.causes for member, one in zip(members, made, strict=True)}
+    causes = {member.clip_id: clip_made.causes for member, clip_made in zip(members, made, strict=True)}
     (reference_dir / "causes.json").write_text(by_clip(head, causes), encoding="utf-8")
     if PHASES[phase]:
         write_key_frames([(m.clip_id, input_dir / "clips" / f"{m.clip_id}.mp4") for m in members], reference_dir)
@@ -208,9 +208,9 @@ def _causes(member: Member) -> dict[str, object]:
     shares = contributions(spec.rule, spec.cues)[MAIN_TARGET]
     label = spec.labels()[MAIN_TARGET]
     texts = tell(spec.cues, shares, label, f"the {MAIN_TARGET} score", stream(spec.seed, "telling"))
-    said: NDArray[np.bool_] = np.zeros(DURATION_S, bool)
-    said[[int(second) for second in script_of(spec).telling_s]] = True
-    return as_entry(spec.rule, spec.cues, occupied(spec), said, texts)
+    spoken: NDArray[np.bool_] = np.zeros(DURATION_S, bool)
+    spoken[[int(second) for second in script_of(spec).telling_s]] = True
+    return as_entry(spec.rule, spec.cues, occupied(spec), spoken, texts)
 
 
 def _make(jobs: Sequence[_Job], workers: int, progress: Progress | None) -> list[_Made]:
@@ -247,7 +247,7 @@ def _move_into(folder: Path, made: Path) -> None:
 
 
 def _transcripts(made: Iterable[_Made]) -> dict[str, str]:
-    return {clip_id: text for one in made for clip_id, text in one.transcripts.items()}
+    return {clip_id: text for clip_made in made for clip_id, text in clip_made.transcripts.items()}
 
 
 def _write_groups(members: Sequence[Member], folder: Path) -> None:

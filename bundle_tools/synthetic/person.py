@@ -227,8 +227,8 @@ class LabelRule:
         """Return the noiseless logits, shape (..., 6), of intensities of the causal cues, shape (..., 8)."""
         centred = causal - NEUTRAL
         logits: NDArray[np.float64] = np.array(self.intercepts) + centred @ np.array(self.weights).T
-        for target, one, other, weight in self.pairs:
-            product = centred[..., CAUSAL.index(one)] * centred[..., CAUSAL.index(other)]
+        for target, cue, partner, weight in self.pairs:
+            product = centred[..., CAUSAL.index(cue)] * centred[..., CAUSAL.index(partner)]
             logits[..., TARGETS.index(target)] += weight * product
         return logits
 

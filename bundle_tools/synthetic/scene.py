@@ -40,10 +40,10 @@ class Scene:
         self, seed: int, cast: Cast, cues: Cues, performance: Performance, things: Mapping[int, Thing]
     ) -> None:
         self.cast, self.cues, self.acts = cast, cues, performance
-        place = stream(seed, "place")
+        random = stream(seed, "place")
         self.scale = _SMALLEST + (_LARGEST - _SMALLEST) * cues.framing
-        self.x, self.y = _place_head(place, self.scale)
-        light = float(place.choice((-1.0, 1.0)) * place.uniform(0.5, 1.0))
+        self.x, self.y = _place_head(random, self.scale)
+        light = float(random.choice((-1.0, 1.0)) * random.uniform(0.5, 1.0))
         drawn = _SUPERSAMPLING * self.scale
         self.room = draw_room(cast, things, stream(seed, "wall"), WIDTH, HEIGHT)
         self.body = draw_body(cast, drawn, cues.clothing, light)
@@ -52,12 +52,12 @@ class Scene:
         self.hand = draw_hand(cast, drawn, cues.clothing)
         levels = np.arange(256) * (_DIMMEST + (_BRIGHTEST - _DIMMEST) * cues.lighting)
         self.light = np.clip(np.round(levels), 0, 255).astype(np.uint8)
-        self.mobile = from_hsv(float(place.uniform(40, 150)), 0.5, 0.7)
-        self.mobile_x = place.uniform(60, WIDTH - 60)
+        self.mobile = from_hsv(float(random.uniform(40, 150)), 0.5, 0.7)
+        self.mobile_x = random.uniform(60, WIDTH - 60)
         self.logo = Logo(cues.logo, left=self.x > WIDTH / 2, random=stream(seed, "logo"))
         grain = np.round(stream(seed, "grain").standard_normal((_GRAINS, HEIGHT, WIDTH), np.float32) * 1.3)
-        self.lighter = [cv2.merge([np.clip(one, 0, 9).astype(np.uint8)] * 3) for one in grain]
-        self.darker = [cv2.merge([np.clip(-one, 0, 9).astype(np.uint8)] * 3) for one in grain]
+        self.lighter = [cv2.merge([np.clip(pattern, 0, 9).astype(np.uint8)] * 3) for pattern in grain]
+        self.darker = [cv2.merge([np.clip(-pattern, 0, 9).astype(np.uint8)] * 3) for pattern in grain]
 
     def draw(self, index: int) -> Picture:
         """Return one frame."""

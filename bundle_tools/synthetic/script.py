@@ -64,7 +64,7 @@ class Script:
     @property
     def telling_s(self) -> tuple[float, ...]:
         """Middle of each adjective that is brighter or gloomier than neutral, seconds."""
-        return tuple(one.middle_s for one in self.adjectives if one.level)
+        return tuple(adjective.middle_s for adjective in self.adjectives if adjective.level)
 
 
 def write_script(seed: int, *, words: float, speech_rate: float, duration_s: float, other: int | None = None) -> Script:
@@ -79,11 +79,11 @@ def write_script(seed: int, *, words: float, speech_rate: float, duration_s: flo
     levels, adjectives = _adjectives(seed, words, other)
     clauses = [_CLAUSES[i] for i in stream(seed, "clauses").permutation(len(_CLAUSES))[:GAPS]]
     fillers = _fillers(seed, syllables - GAPS * 4)
-    sentences, middles, said = [], [], 0
+    sentences, middles, syllable = [], [], 0
     for gap, (clause, adjective) in enumerate(zip(clauses, adjectives, strict=True)):
         sentences.append(" ".join([*(phrase for phrase, _ in fillers[gap::GAPS]), clause.format(adjective)]))
-        said += sum(size for _, size in fillers[gap::GAPS]) + 4
-        middles.append(said - 1)
+        syllable += sum(size for _, size in fillers[gap::GAPS]) + 4
+        middles.append(syllable - 1)
     text = " ".join(sentence[0].upper() + sentence[1:] + "." for sentence in sentences)
     step = spoken_s / syllables
     jitter = stream(seed, "timing").uniform(-0.12, 0.12, 64)[np.arange(syllables) % 64]
@@ -123,10 +123,10 @@ def _counterpart(level: int, rest: int, random: np.random.Generator) -> int:
     ends = 2 * GAPS
     ways = Counter(map(sum, product(levels, repeat=GAPS)))
     # The intensity is rounded to steps, so the two ends are half as likely as every other total.
-    likely = np.array([(0.5 if abs(rest + one) == ends else 1.0) / ways[rest + one] for one in levels])
+    likely = np.array([(0.5 if abs(rest + step) == ends else 1.0) / ways[rest + step] for step in levels])
     below = np.cumsum(likely / likely.sum())
-    place = levels.index(level)
-    rank = below[place] - random.uniform() * likely[place] / likely.sum()
+    rung = levels.index(level)
+    rank = below[rung] - random.uniform() * likely[rung] / likely.sum()
     return levels[min(int(np.searchsorted(below, 1 - rank)), len(levels) - 1)]
 
 
@@ -186,11 +186,11 @@ def speak(seed: int, cast: Cast, script: Script, duration_s: float) -> NDArray[n
     formants = cast.tract * vowels[random.integers(len(_VOWELS), size=26)]
     control = np.linspace(0, duration_s, round(duration_s / _CONTROL_S) + 1)
     tracks = [np.interp(control, coarse, formants[:, i]) for i in range(3)]
-    for one in script.adjectives:  # a word sounds the same whenever it is said
-        first, second = cast.tract * vowels[stream(0, one.word).integers(len(_VOWELS), size=2)]
-        said = (control >= one.start_s) & (control < one.end_s)
+    for adjective in script.adjectives:  # a word sounds the same whenever it is said
+        first, second = cast.tract * vowels[stream(0, adjective.word).integers(len(_VOWELS), size=2)]
+        during = (control >= adjective.start_s) & (control < adjective.end_s)
         for i in range(3):
-            tracks[i][said] = np.where(control[said] < one.middle_s, first[i], second[i])
+            tracks[i][during] = np.where(control[during] < adjective.middle_s, first[i], second[i])
     voiced = np.zeros_like(times)
     for harmonic in range(1, int(3600 / cast.pitch_hz)):
         frequency = harmonic * cast.pitch_hz

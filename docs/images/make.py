@@ -144,7 +144,7 @@ def _take_pages(browser: Any) -> None:  # noqa: ANN401 - Playwright's browser
         except NoLibrariesError as error:
             sys.stderr.write(f"No pictures of the pages: {error}\n")
             return
-        for view in (one for one in VIEWS if one.name in PAGE_VIEWS):
+        for view in (listed for listed in VIEWS if listed.name in PAGE_VIEWS):
             tab = browser.new_page(viewport={"width": view.width, "height": view.height})
             tab.goto(document.as_uri())
             for number, title in enumerate(texts):
@@ -170,7 +170,7 @@ def _take_overview() -> None:
 def _take_jury() -> None:
     """Take a sheet in the middle of an item, and the result of four invented jurors, one of them careless."""
     sys.path.insert(0, str(ROOT))
-    from bundle_tools.challenge.jury.criteria import Item, read_key  # noqa: PLC0415 - only here
+    from bundle_tools.challenge.jury.criteria import RatedItem, read_key  # noqa: PLC0415 - only here
     from tests.challenge.jury.juries import answers_of, honest, write_ratings  # noqa: PLC0415 - the path is known now
 
     runs = [OUT / "runs" / "jury" / Path(solution).name for solution in FINALISTS]
@@ -186,7 +186,7 @@ def _take_jury() -> None:
         likes = dict(zip((run.name for run in runs), (3.6, 3.2, 1.4), strict=True))
         fair = honest({team.letter: likes[team.name] for team in key.teams}, noise=0.9)
 
-        def careless(juror: int, item: Item) -> list[int]:
+        def careless(juror: int, item: RatedItem) -> list[int]:
             """Rate an item the other way round the second time."""
             ratings = fair(juror, item)
             return [5 - rating for rating in ratings] if item.kind == "repeat" else ratings

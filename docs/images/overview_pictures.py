@@ -57,13 +57,17 @@ def take_overview(run: Path, browser: Any, report: Path) -> None:  # noqa: ANN40
 
 def _card(run: Path, before: Frame, after: Frame) -> str:
     records = run / "ingestion_output"
-    said, calls = (
-        [one for one in map(json.loads, (records / name).read_text("utf-8").splitlines()) if one["clip_id"] == CLIP]
+    explanations, calls = (
+        [
+            record
+            for record in map(json.loads, (records / name).read_text("utf-8").splitlines())
+            if record["clip_id"] == CLIP
+        ]
         for name in ("explanations.jsonl", "probes.jsonl")
     )
-    first = next(one for one in calls if one["kind"] == "original")["prediction"]["interview"]
-    second = next(one for one in calls if one["parts"] == [PART])["prediction"]["interview"]
-    text = ". ".join(said[0]["text"].split(". ")[:2]) + "."
+    first = next(call for call in calls if call["kind"] == "original")["prediction"]["interview"]
+    second = next(call for call in calls if call["parts"] == [PART])["prediction"]["interview"]
+    text = ". ".join(explanations[0]["text"].split(". ")[:2]) + "."
     return CARD.format(
         text=html.escape(text), before=_uri(_face(before)), after=_uri(_face(after)), first=first, second=second
     )

@@ -61,7 +61,7 @@ class Processor:
 
 
 @dataclass(frozen=True)
-class Use:
+class CoreUse:
     """What the cores have done so far, seconds."""
 
     at_s: float
@@ -74,7 +74,7 @@ class Use:
     """How long the main thread of each of these has waited for a processor, by process id; this process comes first."""
 
     @classmethod
-    def now(cls) -> Use | None:
+    def now(cls) -> CoreUse | None:
         """Read the counters; None if this system does not tell."""
         with contextlib.suppress(AttributeError, OSError, ValueError, IndexError):
             family = _family()
@@ -84,7 +84,7 @@ class Use:
             return cls(time.monotonic(), _all_s(), own_s, waited) if family[0] in waited else None
         return None
 
-    def waited_for_others(self, later: Use, count: int) -> float:
+    def waited_for_others(self, later: CoreUse, count: int) -> float:
         """Return how long a run waited for other programs between two readings; `count`: of cores."""
         others_s = later.all_s - self.all_s - (later.own_s - self.own_s)
         if others_s < OTHERS_SHARE * count * (later.at_s - self.at_s):
@@ -100,7 +100,7 @@ class Meter:
         self._own_s = _processor_s(resource.RUSAGE_SELF)
         self._children_s = _processor_s(resource.RUSAGE_CHILDREN)
         self._waited_s = 0.0
-        self._last = Use.now()
+        self._last = CoreUse.now()
         self._turn = Lock()
         Thread(target=self._count, daemon=True).start()
 
@@ -122,7 +122,7 @@ class Meter:
 
     def _add(self) -> None:
         with self._turn:
-            before, self._last = self._last, Use.now()
+            before, self._last = self._last, CoreUse.now()
             if before is not None and self._last is not None:
                 self._waited_s += before.waited_for_others(self._last, cores())
 

@@ -78,17 +78,17 @@ def _least(own: str, groups: Path, controller: str, *names: str) -> int | None:
 
     `own` is the text of `/proc/PID/cgroup`.
     """
-    found = []
+    limits_set = []
     for line in own.splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue
         top = groups / controller if controllers else groups
         group = top / path.lstrip("/")
-        for place in (group, *group.parents):
-            if place.is_relative_to(top):
-                found += [int(text) for name in names if (text := _text(place / name).strip()).isdecimal()]
-    return min((limit for limit in found if limit < NO_LIMIT), default=None)
+        for folder in (group, *group.parents):
+            if folder.is_relative_to(top):
+                limits_set += [int(text) for name in names if (text := _text(folder / name).strip()).isdecimal()]
+    return min((limit for limit in limits_set if limit < NO_LIMIT), default=None)
 
 
 def _has_route() -> bool | None:
@@ -189,8 +189,8 @@ def sweep_shared_files(before: set[Path], living: Collection[int] = ()) -> None:
     """
     if not is_our_own():
         return
-    held = {path for pid in living for path in _held(pid)}
-    for path in shared_files() - before - held:
+    in_use = {path for pid in living for path in _open_files(pid)}
+    for path in shared_files() - before - in_use:
         if path.is_dir() and not path.is_symlink():
             remove(path)
         else:
@@ -198,31 +198,31 @@ def sweep_shared_files(before: set[Path], living: Collection[int] = ()) -> None:
                 path.unlink()
 
 
-def _held(pid: int) -> set[Path]:
+def _open_files(pid: int) -> set[Path]:
     """Return the files that a process has open or mapped."""
     links: list[Path] = []
     for folder in ("fd", "map_files"):
         with contextlib.suppress(OSError):
             links += Path(f"/proc/{pid}/{folder}").iterdir()
-    found = set()
+    inodes = set()
     for link in links:
         with contextlib.suppress(OSError):
-            found.add(link.readlink())
-    return found
+            inodes.add(link.readlink())
+    return inodes
 
 
 def _children(parent: int) -> set[int]:
-    found = set()
+    children = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         # A process name may contain spaces and brackets; state, parent, group and session follow the last bracket.
         with contextlib.suppress(OSError, ValueError, IndexError):
             _, its_parent, _, session, *_ = path.read_text(errors="replace").rpartition(")")[2].split()
             if int(its_parent) == parent and int(session) != os.getsid(0):
-                found.add(int(path.parent.name))
-    return found
+                children.add(int(path.parent.name))
+    return children
 
 
-class Siblings:
+class ProcessGroup:
     """All confined processes of one run."""
 
     def __init__(self, most: int = 1) -> None:
@@ -268,7 +268,7 @@ UNKNOWN, FURTHER = "unknown", "further"
 """Names under which to count calls without a known name, and calls beyond the limit."""
 
 
-class Refusals:
+class DeniedCalls:
     """Answers one process's refused calls, in its own thread."""
 
     def __init__(self, listener: int, rules: dict[str, Rule], counts: Counter[str]) -> None:

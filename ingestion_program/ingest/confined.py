@@ -23,7 +23,7 @@ from ingest import confine
 from ingest.capacity import used_s
 from ingest.causes import CAUSES, of_ending
 from ingest.codes import Stage
-from ingest.confine import Refusals, Siblings
+from ingest.confine import DeniedCalls, ProcessGroup
 from ingest.errors import IngestionError, Problem
 from ingest.limits import FILE_MB, NOTHING_LENT, LimitMonitor
 from ingest.requests import Confined, read_request
@@ -62,22 +62,22 @@ class ConfinedProcess:
     def __init__(
         self,
         confinement: Confinement,
-        siblings: Siblings | None = None,
+        group: ProcessGroup | None = None,
         lent: Mapping[int, int] = NOTHING_LENT,
     ) -> None:
-        """Prepare a process; `siblings` are those that run side by side with it.
+        """Prepare a process; `group` are those that run side by side with it.
 
         `lent`: size of each block of memory that is shared with it, bytes, by inode; it may grow.
         """
         self._lent = lent
         self._confinement = confinement
-        self._siblings = siblings or Siblings()
+        self._group = group or ProcessGroup()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._drainer: Thread | None = None
         self._scratch: Path | None = None
         self._watch: LimitMonitor | None = None
-        self._refusals: Refusals | None = None
+        self._denied: DeniedCalls | None = None
         # Several threads may send messages.
         self._sending = RLock()
         self._printed = bytearray()
@@ -89,7 +89,7 @@ class ConfinedProcess:
         """Whether something outside ended it."""
         self.refused: Counter[str] = Counter()
         """How often each system call was refused, by name."""
-        self.held: Isolated | None = None
+        self.isolation: Isolated | None = None
         """How it is isolated; None before the first start."""
 
     @property
@@ -115,7 +115,7 @@ class ConfinedProcess:
         scratch = self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         ours, theirs = socket.socketpair()
         policy = json.dumps(self._policy(scratch).record())
-        with theirs, self._siblings.starting() as alive:
+        with theirs, self._group.starting() as alive:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
                 [sys.executable, "-s", "-P", str(MAIN), policy],
                 # A separate descriptor would have a number by which the model could tell one start from another.
@@ -127,7 +127,7 @@ class ConfinedProcess:
                 start_new_session=True,
             )
             alive.add(self._process.pid)
-        self._watch = LimitMonitor(self._process, scratch, self._confinement.memory_mb, self._siblings, self._lent)
+        self._watch = LimitMonitor(self._process, scratch, self._confinement.memory_mb, self._group, self._lent)
         self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
         self._drainer.start()
         self._channel = ours
@@ -146,13 +146,15 @@ class ConfinedProcess:
         report = read_request(message.body)
         if not isinstance(report, Confined):
             raise BadMessage("no report about its sandbox")
-        self.held = Isolated(report.level, report.landlock)
+        self.isolation = Isolated(report.level, report.landlock)
         if message.descriptor is not None and self.pid is not None:
-            rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
-            self._refusals = Refusals(message.descriptor, rules, self.refused)
+            rules = calls.rules(self.pid, self.isolation.landlock, self._confinement.isolation.also_allowed)
+            self._denied = DeniedCalls(message.descriptor, rules, self.refused)
         require = self._confinement.isolation.require
         if ISOLATION_LEVELS.index(report.level) < ISOLATION_LEVELS.index(require):
-            problem = CAUSES["isolation"].as_problem("run", "this machine", level=self.held.level, required=require)
+            problem = CAUSES["isolation"].as_problem(
+                "run", "this machine", level=self.isolation.level, required=require
+            )
             raise IngestionError([problem])
 
     def send(self, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
@@ -199,7 +201,7 @@ class ConfinedProcess:
         """Kill the process. For other threads: the one that talks to the process notices and cleans up."""
         process, watch = self._process, self._watch
         if process is not None:
-            self._siblings.kill(process)
+            self._group.kill(process)
         if watch is not None:  # a dying process looks strange; that is not the model's fault
             watch.stop()
 
@@ -210,12 +212,12 @@ class ConfinedProcess:
             self._channel = None
         if self._process is not None:
             self.kill()
-            self._siblings.end(self._process)
+            self._group.end(self._process)
             self._process = None
         self._watch = None
-        if self._refusals is not None:
-            self._refusals.stop()
-            self._refusals = None
+        if self._denied is not None:
+            self._denied.stop()
+            self._denied = None
         if self._drainer is not None:  # the last output may still be in the pipe
             self._drainer.join(timeout=1)
             self._drainer = None

@@ -230,9 +230,9 @@ def _exchange(
         problems.append(_wrong(where, error))
         return None
     parts: dict[str, Part] = {}
-    for number, one in enumerate(listed, 1):
+    for number, listed_part in enumerate(listed, 1):
         try:
-            part = _part(one, clip)
+            part = _part(listed_part, clip)
             if part.name in parts:
                 raise ValueError("a duplicate part")
             parts[part.name] = part
@@ -310,7 +310,7 @@ CLIP_COLUMNS = ["clip_id", "file", "sha256"]
 
 
 @dataclass(frozen=True)
-class Footage:
+class Dataset:
     """The contents of a phase's input folder."""
 
     clips: list[ClipSource]
@@ -323,7 +323,7 @@ class Footage:
     """Boxes around faces by clip id, where known."""
 
 
-def read_footage(input_data: Path, task: Task) -> Footage:
+def read_dataset(input_data: Path, task: Task) -> Dataset:
     """Read the lists of a phase's input folder and check every file against its hash.
 
     Raises IngestionError with every problem of lists, files and transcripts.
@@ -349,7 +349,7 @@ def read_footage(input_data: Path, task: Task) -> Footage:
     faces = {} if task.faces_file is None else read_faces(input_data / task.faces_file, ids, problems)
     if problems:
         raise IngestionError(problems)
-    return Footage(clips, copies, exchanges, faces)
+    return Dataset(clips, copies, exchanges, faces)
 
 
 def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:

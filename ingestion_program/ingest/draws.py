@@ -14,7 +14,7 @@ import numpy as np
 Item = TypeVar("Item")
 
 
-class Draws:
+class KeyedRandom:
     """Named draws that depend only on key, seed and name."""
 
     def __init__(self, sign: Callable[[bytes], bytes] | None, seed: int) -> None:

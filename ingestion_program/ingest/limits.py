@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from types import MappingProxyType
 
-from ingest.confine import Siblings, is_our_own, limits, remove, shared_files
+from ingest.confine import ProcessGroup, is_our_own, limits, remove, shared_files
 from ingest.media.buffers import LARGEST_BLOCK
 
 RESERVE_S = 10.0
@@ -98,18 +98,18 @@ class LimitMonitor:
         process: "subprocess.Popen[bytes]",
         scratch: Path,
         memory_mb: int,
-        siblings: Siblings,
+        group: ProcessGroup,
         lent: Mapping[int, int] = NOTHING_LENT,
     ) -> None:
-        """Start watching. `siblings` are all models of the run, which share the container's memory.
+        """Start watching. `group` are all models of the run, which share the container's memory.
 
         `lent`: size of each block that ingestion has shared with the process, bytes, by inode; it may grow.
         """
         self._lent = lent
-        self._most = siblings.most
+        self._most = group.most
         self._process = process
         self._scratch = scratch
-        self._shared_before = siblings.shared_before
+        self._shared_before = group.shared_before
         self._memory_mb = memory_mb
         self._container_mb = _container_mb()
         # Ingestion needs threads as well.
@@ -265,8 +265,8 @@ def _measure(folder: Path) -> tuple[int, int]:
     waiting = [str(folder)]
     while waiting and entries <= SCRATCH_FILES:
         # Entries may disappear at any moment.
-        with contextlib.suppress(FileNotFoundError), os.scandir(waiting.pop()) as found:
-            for entry in found:
+        with contextlib.suppress(FileNotFoundError), os.scandir(waiting.pop()) as listing:
+            for entry in listing:
                 entries += 1
                 with contextlib.suppress(FileNotFoundError):
                     if entry.is_dir(follow_symlinks=False):

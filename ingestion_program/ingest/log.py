@@ -74,16 +74,16 @@ class Progress:
         self._log, self._clock = log, clock
         self._title, self._unit, self._total = title, unit, total
         self._every_s = float(os.environ.get(PROGRESS_EVERY_S, EVERY_S))
-        self._begun_s = self._told_s = time.monotonic()
-        self._told = 0
+        self._begun_s = self._reported_s = time.monotonic()
+        self._reported = 0
 
     def tell(self, done: int) -> None:
         """Write a line if the last one was long enough ago, and always when the pass is done."""
         now_s = time.monotonic()
-        due = now_s - self._told_s >= self._every_s and (done - self._told) * PROGRESS_LINES >= self._total
+        due = now_s - self._reported_s >= self._every_s and (done - self._reported) * PROGRESS_LINES >= self._total
         if not due and done != self._total:
             return
-        self._told_s, self._told = now_s, done
+        self._reported_s, self._reported = now_s, done
         took_s = now_s - self._begun_s
         so_far = f"{self._title}: {done} of {self._total} {self._unit}, {took_s / max(1, done):.2f} s each"
         left = f"about {minutes(took_s / max(1, done) * (self._total - done))} to go"

@@ -12,7 +12,7 @@ from typing import Any
 from ingest.answers import check_explanation, check_prediction
 from ingest.causes import CAUSES, is_shortage
 from ingest.codes import Stage
-from ingest.confine import Siblings
+from ingest.confine import ProcessGroup
 from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import IngestionError, Problem
 from ingest.media.alteration import ClipSource
@@ -59,7 +59,7 @@ class ModelProcess:
         packages: Path | None,
         limits: Limits,
         isolation: Isolation,
-        siblings: Siblings | None = None,
+        group: ProcessGroup | None = None,
     ) -> None:
         """Take where packages were installed for this run, and what it shares with models beside it."""
         self.frames = FrameServer()
@@ -77,7 +77,7 @@ class ModelProcess:
                 cpu_s=int(limits.time_limit_s) * (os.cpu_count() or 1),
                 isolation=isolation,
             ),
-            siblings,
+            group,
             self.frames.sizes,
         )
         """The confined process in which the model runs."""

@@ -10,9 +10,9 @@ from ingest import DEFAULTS, VERSION
 from ingest.capacity import Meter, blame, has_gpu, workers_for
 from ingest.causes import CAUSES
 from ingest.clock import Clock
-from ingest.confine import Siblings, end_descendants, harden_process
-from ingest.data import Footage, read_footage
-from ingest.draws import Draws
+from ingest.confine import ProcessGroup, end_descendants, harden_process
+from ingest.data import Dataset, read_dataset
+from ingest.draws import KeyedRandom
 from ingest.errors import IngestionError, Problem
 from ingest.keeper import KeyKeeper
 from ingest.limits import RunDeadline
@@ -64,7 +64,7 @@ class _Run:
     task: Task | None = None
     fingerprint: Fingerprint | None = None
     credits: tuple[Credit, ...] = ()
-    footage: Footage = field(default_factory=lambda: Footage([], {}, {}, {}))
+    dataset: Dataset = field(default_factory=lambda: Dataset([], {}, {}, {}))
     results: RecordWriter | None = None
 
     @property
@@ -98,7 +98,7 @@ class _Run:
         if self.results is None:
             self.stats.end("organiser_error", [problem])
         else:
-            left = self.results.cut_off([clip.clip_id for clip in self.footage.clips])
+            left = self.results.cut_off([clip.clip_id for clip in self.dataset.clips])
             whole = self.stats.whole
             self.stats.clips["not_reached"] += left
             if whole:  # it hung in the repetition, which costs nothing
@@ -145,66 +145,66 @@ def run(
     """
     harden_process()
     folder = open_private(output)
-    this = _Run(input_data, output, folder, clock, keeper, Log(folder / "log.txt"), hold_room(folder))
-    this.log.line(f"version {VERSION}, program in {program}")
-    watchdog = RunDeadline(this.flush_partial_run)
+    run = _Run(input_data, output, folder, clock, keeper, Log(folder / "log.txt"), hold_room(folder))
+    run.log.line(f"version {VERSION}, program in {program}")
+    watchdog = RunDeadline(run.flush_partial_run)
     try:
         if keeper.problems:
             raise IngestionError(keeper.problems)
-        _run(this, submission, packages, watchdog)
+        _run(run, submission, packages, watchdog)
     except IngestionError as error:
-        this.stats.end("organiser_error", error.problems)
+        run.stats.end("organiser_error", error.problems)
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
-        this.stats.end("organiser_error", [_unexpected(error, output, hidden=this.hidden)])
+        run.stats.end("organiser_error", [_unexpected(error, output, hidden=run.hidden)])
     watchdog.disarm()
-    this.seal()
-    return EXIT_CODES[this.stats.status]
+    run.seal()
+    return EXIT_CODES[run.stats.status]
 
 
-def _run(this: _Run, submission: Path, packages: Path | None, watchdog: RunDeadline) -> None:
-    task = this.task = read_task(this.input_data / SETTINGS)
-    this.clock.set_limit(task.limits.time_limit_s)
-    this.stats.hidden = this.hidden
-    watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
-    this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
-    this.footage = read_footage(this.input_data, task)
-    this.stats.total = len(this.footage.clips)
+def _run(run: _Run, submission: Path, packages: Path | None, watchdog: RunDeadline) -> None:
+    task = run.task = read_task(run.input_data / SETTINGS)
+    run.clock.set_limit(task.limits.time_limit_s)
+    run.stats.hidden = run.hidden
+    watchdog.start(task.limits.time_limit_s, run.clock.elapsed_s())
+    run.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
+    run.dataset = read_dataset(run.input_data, task)
+    run.stats.total = len(run.dataset.clips)
     problems = check_submission(submission, task.limits, results=task.results)
-    this.fingerprint = fingerprint(submission)
+    run.fingerprint = fingerprint(submission)
     if any(problem.severity == "error" for problem in problems):
-        this.stats.end("invalid", problems)
+        run.stats.end("invalid", problems)
         return
-    this.credits, doubts = read_credits(submission)
-    this.stats.warn([*problems, *doubts], this.log)
-    feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
-    results = this.results = RecordWriter(this.folder, task.targets)
+    run.credits, doubts = read_credits(submission)
+    run.stats.warn([*problems, *doubts], run.log)
+    feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=run.hidden)
+    results = run.results = RecordWriter(run.folder, task.targets)
     if not task.results or (submission / "model.py").is_file():
-        pool = _models(this, task, submission, packages)
+        pool = _models(run, task, submission, packages)
     else:
-        this.stats.results = True
-        listed = None if task.aliases_file is None else this.input_data / task.aliases_file
-        names = older_names(listed, [clip.clip_id for clip in this.footage.clips])
+        run.stats.results = True
+        listed = None if task.aliases_file is None else run.input_data / task.aliases_file
+        names = older_names(listed, [clip.clip_id for clip in run.dataset.clips])
         reader = ResultsReader(submission, packages, task, names)
-        pool = WorkerPool([ModelWorker(reader, task, this.clock, hidden=this.hidden)], task.limits)
-    runner = Runner(task, pool, results, this.clock, this.log, this.stats, feedback)
-    runner.run(this.footage, Draws(this.keeper.sign, task.seed))
-    said = pool.output()
-    if task.feedback.model_output and said:
-        write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
+        pool = WorkerPool([ModelWorker(reader, task, run.clock, hidden=run.hidden)], task.limits)
+    runner = Runner(task, pool, results, run.clock, run.log, run.stats, feedback)
+    runner.run(run.dataset, KeyedRandom(run.keeper.sign, task.seed))
+    output = pool.output()
+    if task.feedback.model_output and output:
+        write_text(run.folder, "model_output.txt", output.decode("utf-8", "backslashreplace"))
 
 
-def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> WorkerPool:
+def _models(run: _Run, task: Task, submission: Path, packages: Path | None) -> WorkerPool:
     """Return the workers that run the submission's model: one, or as many as there is room for."""
-    workers = min(workers_for(task.limits.workers, task.limits.memory_mb), max(1, len(this.footage.clips)))
+    workers = min(workers_for(task.limits.workers, task.limits.memory_mb), max(1, len(run.dataset.clips)))
     if task.environment == "gpu" and not has_gpu():
-        this.stats.warn([replace(CAUSES["gpu"].as_problem("run", "this machine"), severity="warning")], this.log)
-    siblings = Siblings(workers)
+        run.stats.warn([replace(CAUSES["gpu"].as_problem("run", "this machine"), severity="warning")], run.log)
+    group = ProcessGroup(workers)
     pool = [
         ModelWorker(
-            ModelProcess(submission, packages, task.limits, task.isolation, siblings),
+            ModelProcess(submission, packages, task.limits, task.isolation, group),
             task,
-            this.clock,
-            hidden=this.hidden,
+            run.clock,
+            hidden=run.hidden,
         )
         for _ in range(workers)
     ]

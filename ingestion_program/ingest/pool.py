@@ -104,7 +104,7 @@ class WorkerPool:
     @property
     def isolation(self) -> Isolated | None:
         """How the model is isolated; None before the first start."""
-        return self._workers[0].model.process.held
+        return self._workers[0].model.process.isolation
 
     @property
     def refused(self) -> Counter[str]:

@@ -63,9 +63,9 @@ class RecordWriter:
         self, clip_id: str, prediction: dict[str, float] | None, explanation: CheckedExplanation | None
     ) -> None:
         """Record what was answered to a clip that was asked again; None is an invalid answer."""
-        told = None if explanation is None else explanation.record()
+        shown = None if explanation is None else explanation.record()
         with self._writing:
-            self._append(REPEATS, _json_line({"clip_id": clip_id, "prediction": prediction, "explanation": told}))
+            self._append(REPEATS, _json_line({"clip_id": clip_id, "prediction": prediction, "explanation": shown}))
 
     def add_probe(self, record: dict[str, Any]) -> None:
         """Record one call of the second pass."""

@@ -67,9 +67,9 @@ _EXPECTED = {
 """What a participant is told to give for an argument; a number for the others."""
 
 
-def parse_request(given: dict[str, Any]) -> FrameRequest:
+def parse_request(message: dict[str, Any]) -> FrameRequest:
     """Check the arguments of `frames` or `frame_at`; raises BadRequest with a text for the participant."""
-    request: FrameRequest = _parse(_FRAMES, "frames", given)
+    request: FrameRequest = _parse(_FRAMES, "frames", message)
     if request.count is not None and request.fps is not None:
         raise BadRequest("frames: give count or fps, not both")
     return request
@@ -81,13 +81,13 @@ def parse_sound(rate: object) -> int:
     return request.rate
 
 
-def _parse(form: TypeAdapter[Any], method: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - what `form` makes
+def _parse(form: TypeAdapter[Any], method: str, message: dict[str, Any]) -> Any:  # noqa: ANN401 - what `form` makes
     try:
-        return form.validate_python({name: value for name, value in given.items() if value is not None})
+        return form.validate_python({name: value for name, value in message.items() if value is not None})
     except ValidationError as error:
         name = str(error.errors(include_url=False)[0]["loc"][0])
         expected = _EXPECTED.get(name, "a number")
-        raise BadRequest(f"{method}: {name} is {brief(given.get(name))}, expected {expected}") from None
+        raise BadRequest(f"{method}: {name} is {brief(message.get(name))}, expected {expected}") from None
 
 
 @dataclass(frozen=True, config=_FORM)

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from ingest.causes import CAUSES
 from ingest.clock import Clock, minutes
-from ingest.data import Footage
-from ingest.draws import Draws
+from ingest.data import Dataset
+from ingest.draws import KeyedRandom
 from ingest.errors import IngestionError, Problem
 from ingest.evidence import CueClaim
 from ingest.log import Log, Progress
@@ -50,9 +50,9 @@ class Runner:
         self._answers: dict[str, dict[str, float]] = {}
         self._claims: dict[str, tuple[CueClaim, ...]] = {}
 
-    def run(self, footage: Footage, draws: Draws) -> None:
+    def run(self, dataset: Dataset, draws: KeyedRandom) -> None:
         """Predict and explain every clip while the time budget lasts."""
-        clips = footage.clips
+        clips = dataset.clips
         if self._pool.runs_code:
             self._results.begin(REPEATS)
         try:
@@ -68,7 +68,7 @@ class Runner:
             self._tally.judge()
             self._tally.compare(list(self._answers.values()))
             if self._pool.runs_code:
-                self._look_again(footage, draws)
+                self._look_again(dataset, draws)
             self._tally.warn(list(map(self._feedback.tell, self._pool.remarks())), self._log)
         except LoadFailed as failure:
             self._tally.end("invalid", [self._feedback.tell(failure.problem)])
@@ -109,22 +109,22 @@ class Runner:
     def _take(self, clip: ClipSource, answer: Answer) -> None:
         status: ClipStatus = "unreadable" if answer.unreadable else "failed"
         if answer.prediction is not None:
-            told = answer.explanation or CheckedExplanation()
+            explanation = answer.explanation or CheckedExplanation()
             self._answers[clip.clip_id] = answer.prediction
-            self._claims[clip.clip_id] = claims_of(told.evidence)
-            self._results.add_prediction(clip.clip_id, answer.prediction, told)
+            self._claims[clip.clip_id] = claims_of(explanation.evidence)
+            self._results.add_prediction(clip.clip_id, answer.prediction, explanation)
             status = "ok"
         self._record(clip, status, answer.seconds, answer.problems)
 
-    def _look_again(self, footage: Footage, draws: Draws) -> None:
+    def _look_again(self, dataset: Dataset, draws: KeyedRandom) -> None:
         """Ask a fresh process about a few clips again, then about altered copies, but only if every clip was run."""
         if self._tally.status != "complete" or not self._answers:
             return
         probes = None
         try:
             if self._task.probes is not None:
-                probes = ProbePass(self._task, footage, self._claims, draws, self._results, self._tally)
-            self._in_a_fresh_process(footage.clips, probes)
+                probes = ProbePass(self._task, dataset, self._claims, draws, self._results, self._tally)
+            self._in_a_fresh_process(dataset.clips, probes)
         except Exception as error:  # noqa: BLE001 - every clip has had its turn: nothing may cost its result any more
             self._tally.warn(_broken_off(error), self._log)
         if probes is not None:
@@ -170,9 +170,9 @@ class Runner:
     def _record(
         self, clip: ClipSource, status: ClipStatus, seconds: dict[str, float], problems: tuple[Problem, ...]
     ) -> None:
-        told = [self._feedback.tell(problem) for problem in problems]
-        self._results.add_clip(clip.clip_id, status, seconds, told)
-        self._tally.add_clip(clip.clip_id, status, told, self._log)
+        shown = [self._feedback.tell(problem) for problem in problems]
+        self._results.add_clip(clip.clip_id, status, seconds, shown)
+        self._tally.add_clip(clip.clip_id, status, shown, self._log)
 
 
 def _broken_off(error: Exception) -> list[Problem]:

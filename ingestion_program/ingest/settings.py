@@ -156,7 +156,7 @@ class ProbeSettings(Section):
     """How altered copies are made."""
 
     # Sorted, so that draws do not depend on their order in the file.
-    operators: Annotated[Entries[Operator], AfterValidator(lambda given: tuple(sorted(given, key=OPERATORS.index)))]
+    operators: Annotated[Entries[Operator], AfterValidator(lambda names: tuple(sorted(names, key=OPERATORS.index)))]
     """Operators that hide a place; one is drawn for each clip."""
     edits: Annotated[StrictInt, Field(ge=0, le=MOST_EDITS)]
     """Most cue edits of a clip."""

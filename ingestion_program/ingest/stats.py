@@ -195,7 +195,7 @@ class RunStats:
     """System calls that were refused, by name."""
     restarts: int = 0
     """How often the model process was restarted."""
-    held: Isolated | None = None
+    isolation: Isolated | None = None
     """How the model was isolated; None if it was never started."""
     determinism: Determinism | None = None
     """Result of asking a few clips again; None if that was not done."""
@@ -211,7 +211,7 @@ class RunStats:
 
     def begin(self, pool: WorkerPool) -> None:
         """Record how the submission is isolated; its counter of refused calls keeps counting."""
-        self.held, self.refused = pool.isolation, pool.refused
+        self.isolation, self.refused = pool.isolation, pool.refused
 
     def note(self, pool: WorkerPool, feedback: Feedback) -> None:
         """Record how its process ended; refused calls may explain a failure."""
@@ -241,10 +241,10 @@ class RunStats:
         """Count a clip; the first problem of each kind is logged at once in open phases, all in the summary."""
         self.clips[status] += 1
         counted = set()
-        for told in problems:
-            problem = told
-            if self.hidden and told.fault == "organiser":
-                problem = replace(told, where="see clips.jsonl")
+        for shown in problems:
+            problem = shown
+            if self.hidden and shown.fault == "organiser":
+                problem = replace(shown, where="see clips.jsonl")
             # All entries of a list (cues[3]) are one kind.
             key = (problem.code, problem.where.partition("[")[0])
             if problem.severity == "error" and problem.fault == "participant":

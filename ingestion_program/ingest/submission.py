@@ -77,13 +77,15 @@ def read_credits(submission: Path) -> tuple[tuple[Credit, ...], list[Problem]]:
         return (), [_credit_warning(f"{FILE}{line}", "unreadable YAML", _EXPECTED)]
     if not isinstance(root, dict) or root.get("format_version") != str(FORMAT_VERSION):
         return (), [_credit_warning(FILE, "no format_version", f"format_version: {FORMAT_VERSION}")]
-    given = root.get("credits")
-    if not isinstance(given, list):
+    entries = root.get("credits")
+    if not isinstance(entries, list):
         return (), [_credit_warning(f"{FILE}, credits", "no list", _EXPECTED)]
     problems: list[Problem] = []
-    if len(given) > MOST_CREDITS:
-        problems.append(_credit_warning(f"{FILE}, credits", f"{len(given)} entries", f"at most {MOST_CREDITS}"))
-    read = [_credit(entry, f"{FILE}, entry {number}", problems) for number, entry in enumerate(given[:MOST_CREDITS], 1)]
+    if len(entries) > MOST_CREDITS:
+        problems.append(_credit_warning(f"{FILE}, credits", f"{len(entries)} entries", f"at most {MOST_CREDITS}"))
+    read = [
+        _credit(entry, f"{FILE}, entry {number}", problems) for number, entry in enumerate(entries[:MOST_CREDITS], 1)
+    ]
     return tuple(dict.fromkeys(credit for credit in read if credit is not None)), problems
 
 

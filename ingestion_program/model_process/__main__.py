@@ -20,7 +20,7 @@ def main() -> None:
     channel = protocol.take_channel()
     sandbox.enter_sandbox(
         sandbox.SandboxPolicy.from_record(json.loads(sys.argv[1])),
-        lambda held, listener: protocol.send(channel, {"op": "confined", **vars(held)}, descriptor=listener),
+        lambda isolation, listener: protocol.send(channel, {"op": "confined", **vars(isolation)}, descriptor=listener),
     )
     order = protocol.receive(channel).body
     submission = Path(order["submission"])

@@ -30,7 +30,7 @@ class FrameBuffer:
         self._bytes = np.frombuffer(self._memory, np.uint8)
         self.address: int = self._bytes.__array_interface__["data"][0]
         """Address of the first slot."""
-        self.held = 0
+        self.in_use = 0
         """Number of slots whose frames the model holds."""
 
 
@@ -50,10 +50,10 @@ class _Slot:
             "shape": shape,
             "data": (buffer.address + offset, True),
         }
-        buffer.held += 1
+        buffer.in_use += 1
 
     def __del__(self) -> None:
-        self._buffer.held -= 1
+        self._buffer.in_use -= 1
         self._release()
 
 
@@ -112,7 +112,7 @@ class Connection:
                 release = partial(self._released.append, (stream, event["slot"]))
                 frame = np.asarray(_Slot(buffer, event["slot"] * size, shape, release))
                 # A model that keeps every frame would leave the decoder no slots: from here on it gets copies.
-                if streaming and buffer.held > max(1, slots - SPARE_SLOTS):
+                if streaming and buffer.in_use > max(1, slots - SPARE_SLOTS):
                     frame = frame.copy()
                     frame.flags.writeable = False
                 yield frame

@@ -20,7 +20,7 @@ from score.read.answers import Explanation
 from score.read.outcomes import Outcomes
 from score.settings import Settings
 from score.text import readability
-from score.text.reading import Readings
+from score.text.reading import ParsedClaims
 
 GROUNDED = 0.5
 """Agreement of claims with known causes from which they count as grounded: halfway from chance (0) to exact claims (1).
@@ -77,14 +77,14 @@ def right_reasons(outcomes: Outcomes, axes: ClipAxes, settings: Settings) -> Rig
     )
 
 
-Shortfalls = Mapping[str, Share]
+ErrorShares = Mapping[str, Share]
 """Where explanations lose points: the share of each shortfall of each axis, by its key."""
 
 
-def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predicted: NDArray[np.bool_]) -> Shortfalls:
+def analyse_errors(explanations: Sequence[Explanation], axes: ClipAxes, predicted: NDArray[np.bool_]) -> ErrorShares:
     """Gather the shares of a run; `predicted`: (n,) whether a clip has a valid prediction."""
     account = Account(explanations, axes, predicted)
-    return {shortfall.key: shortfall.share(account) for axis in REGISTRY.values() for shortfall in axis.shortfalls}
+    return {kind.key: kind.share(account) for axis in REGISTRY.values() for kind in axis.error_analysis}
 
 
 FEWEST = 5
@@ -175,7 +175,7 @@ class ReactionSize:
         return None if self.value is None else self.value >= LARGE
 
 
-def reaction_size(effects: Effects, readings: Readings, shares: Array) -> ReactionSize:
+def reaction_size(effects: Effects, parsed: ParsedClaims, shares: Array) -> ReactionSize:
     """Compare the effects of hiding with the claims, over the clips that have both.
 
     The effect of a clip is the sum over all parts of its picture. Its claims are the submitted contributions of visible
@@ -183,9 +183,9 @@ def reaction_size(effects: Effects, readings: Readings, shares: Array) -> Reacti
 
     `shares`: (k,) weight of each target in a joint effect.
     """
-    units = [effects.of(clip, "space") for clip in range(len(readings.seen))]
-    sums = np.array([sum(unit.effect for unit in found) if found else np.nan for found in units])
-    claimed = readings.seen @ shares
+    units = [effects.of(clip, "space") for clip in range(len(parsed.seen))]
+    sums = np.array([sum(unit.effect for unit in segments) if segments else np.nan for segments in units])
+    claimed = parsed.seen @ shares
     both = ~np.isnan(sums) & ~np.isnan(claimed)
     if both.sum() < FEWEST:
         return ReactionSize(None)
@@ -324,14 +324,14 @@ def _of_maps(explanations: Sequence[Explanation], effects: Effects) -> Iterable[
         yield Diagnostic(f"Stability, {kind}", _mean(same), "correlation", meaning)
 
 
-def _of_texts(explanations: Sequence[Explanation], readings: Readings, numbers: TextNumbers) -> Iterable[Diagnostic]:
+def _of_texts(explanations: Sequence[Explanation], parsed: ParsedClaims, numbers: TextNumbers) -> Iterable[Diagnostic]:
     texts = [explanation.text for explanation in explanations if explanation.text_ok]
     stable = _mean(1 - numbers.within)
     yield Diagnostic(
         "Stability, claims", stable, "share", "Share of claims that stay after a slight jitter of the clip."
     )
     yield Diagnostic(
-        "Claims per text", _mean(len(said) for said in readings.stated if said), "", "Over texts with claims."
+        "Claims per text", _mean(len(stated) for stated in parsed.stated if stated), "", "Over texts with claims."
     )
     grade = _mean(readability(text) for text in texts)
     yield Diagnostic("Reading level", grade, "", "Flesch-Kincaid grade: years of school needed to read the text.")

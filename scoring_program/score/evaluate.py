@@ -13,12 +13,12 @@ from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explain
 from score.columns import Column, Measured, columns
 from score.diagnostics import (
     Diagnostic,
+    ErrorShares,
     RankCurve,
     ReactionSize,
     RightReasons,
-    Shortfalls,
+    analyse_errors,
     diagnose,
-    find_shortfalls,
     rank_curves,
     reaction_size,
     right_reasons,
@@ -163,7 +163,7 @@ class Evaluation:
     sources: int
     diagnostics: tuple[Diagnostic, ...] = ()
     """Unscored numbers; none depends on a label."""
-    shortfalls: Shortfalls = field(default_factory=dict)
+    error_analysis: ErrorShares = field(default_factory=dict)
     """Where explanations lose points; none depends on a label."""
     curves: tuple[RankCurve, ...] = ()
     """Effect of hiding by rank of the mark, in space and in time; unscored."""
@@ -300,7 +300,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
         ),
         sources=scores.groups,
         diagnostics=diagnose(counted.explanations, axes, curves, scores.reaction),
-        shortfalls=find_shortfalls(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
+        error_analysis=analyse_errors(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
         curves=curves,
         clips=clip_numbers(outcomes, counted, axes, settings),
         fairness=measure_fairness(outcomes, settings),

@@ -16,7 +16,7 @@ from score.errors import Problem, wrong
 from score.order import pass_difference, repeated_difference
 from score.read.outcomes import FEWEST_PEOPLE, Outcomes
 from score.read.results import Results
-from score.text.protected import Named, attributes, named_attributes
+from score.text.protected import NamedAttribute, attributes, named_attributes
 
 
 def say(line: str, stream: TextIO | None = None) -> None:
@@ -158,7 +158,7 @@ def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
     return (wrong("protected_attribute", "explanations", words, expected),)
 
 
-def _listed(named: list[tuple[Named, ...]]) -> str:
+def _listed(named: list[tuple[NamedAttribute, ...]]) -> str:
     counts = []
     for attribute in attributes():
         words = [
@@ -183,8 +183,8 @@ def lines(problems: Sequence[Problem]) -> list[str]:
     result = []
     yours, theirs = ([problem for problem in problems if problem.yours == mine] for mine in (True, False))
     # Each list is granted half of the lines, so that neither can crowd out the other.
-    room = max(_MOST_LINES // 2, _MOST_LINES - len(theirs))
-    for title, chosen, most in ((FOR_YOU, yours, room), (FOR_ORGANISERS, theirs, _MOST_LINES - min(room, len(yours)))):
+    left = max(_MOST_LINES // 2, _MOST_LINES - len(theirs))
+    for title, chosen, most in ((FOR_YOU, yours, left), (FOR_ORGANISERS, theirs, _MOST_LINES - min(left, len(yours)))):
         if chosen:
             result.append(f"{title}:")
         for problem in chosen[:most]:

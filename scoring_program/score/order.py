@@ -175,8 +175,8 @@ def clip_skill(sums: Array) -> Array:
 
 
 def _skill(value: Array, rule: Array | float, *, above: bool) -> Array:
-    room = 1 - np.asarray(rule) if above else np.maximum(rule, 1e-9)
-    return np.asarray((value - rule) / room)
+    reach = 1 - np.asarray(rule) if above else np.maximum(rule, 1e-9)
+    return np.asarray((value - rule) / reach)
 
 
 def ratio(part: Array, whole: Array) -> Array:

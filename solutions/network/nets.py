@@ -15,7 +15,7 @@ def _block(inside: int, outside: int, stride: int = 1, size: int = 3) -> nn.Sequ
     )  # fmt: skip
 
 
-class Place(nn.Module):
+class PlaceNet(nn.Module):
     """From a small picture to how likely the point between the eyes is in each cell, before the softmax."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Place(nn.Module):
         return self.layers(picture)[:, 0]
 
 
-class Pose(nn.Module):
+class PoseNet(nn.Module):
     """From the surroundings of a guessed face to what corrects the guess: right, down, log size, tilt."""
 
     def __init__(self) -> None:
@@ -65,16 +65,16 @@ class Event(nn.Module):
         change = functional.relu(self.look((seen / light[:, None]).flatten(0, 1))).unflatten(0, (clips, frames))
         change = change - functional.relu(self.look(usual / light))[:, None]
         calm = (change[:, 0:-2:2] + change[:, 1:-1:2] + change[:, 2::2]) / 3  # speaking lips move faster than events
-        found = functional.relu(self.whole(functional.relu(self.shape(calm.flatten(0, 1)))))
+        features = functional.relu(self.whole(functional.relu(self.shape(calm.flatten(0, 1)))))
         weight = functional.interpolate(self.weight[None], self.size, mode="bilinear", align_corners=True)
-        parts = (found * weight).sum(dim=1).unflatten(0, (clips, -1))
+        parts = (features * weight).sum(dim=1).unflatten(0, (clips, -1))
         # A moment counts the more, the more happens in it: events stand out from sway and noise.
         moments = parts.sum(dim=(2, 3))
         stress = moments.abs() / torch.sqrt(moments.square().mean(dim=1, keepdim=True) + 1e-6)
         return parts * stress[:, :, None, None]
 
 
-class Reader(nn.Module):
+class ReaderNet(nn.Module):
     """From windows, sound and words to scores: a sum for each cue, and a small formula of the sums."""
 
     def __init__(self, targets: int, buckets: int) -> None:
@@ -131,7 +131,7 @@ class Reader(nn.Module):
 class Shipped(nn.Module):
     """The reader as the submission runs it: one clip, and with its scores those of the clip without each cue."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ReaderNet) -> None:
         super().__init__()
         self.reader = reader
 
@@ -146,8 +146,8 @@ class Shipped(nn.Module):
         spread = torch.sqrt(norm.running_var + norm.eps)
         # What cannot be measured counts as average.
         heard = (clip["loudness"].sum(dim=1, keepdim=True) > 0).float()
-        said = (clip["words"].sum(dim=1, keepdim=True) > 0).float()
-        known = torch.cat((torch.ones(1, 6), heard, said, said), dim=1)
+        spoken = (clip["words"].sum(dim=1, keepdim=True) > 0).float()
+        known = torch.cat((torch.ones(1, 6), heard, spoken, spoken), dim=1)
         standard = ((sums - norm.running_mean) / spread * known).clamp(-3, 3)
         cues = self.reader.cues(standard)
         cases = torch.cat((cues, cues * (1 - torch.eye(CUES))))

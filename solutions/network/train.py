@@ -17,7 +17,7 @@ from typing import Any
 import cv2
 import numpy as np
 import torch
-from nets import INPUTS, OUTPUTS, Place, Pose, Reader, Shipped
+from nets import INPUTS, OUTPUTS, PlaceNet, PoseNet, ReaderNet, Shipped
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
@@ -51,15 +51,17 @@ def measure(job: tuple[Path, str]) -> Arrays:
     """Return a clip's usual pictures, what the cue reader finds in it, its sound and its words."""
     cv2.setNumThreads(1)  # the processes share the cores already
     clip = FileClip(*job)
-    found = read_clip(clip)
-    face = found.picture.face
-    place = (np.nan,) * 4 if face is None else (np.median(face.x), np.median(face.y), face.unit, np.median(face.roll))
+    clip_read = read_clip(clip)
+    face = clip_read.picture.face
+    found_at = (
+        (np.nan,) * 4 if face is None else (np.median(face.x), np.median(face.y), face.unit, np.median(face.roll))
+    )
     frames = list(clip.frames(count=reading.FRAMES))
     return {
         "large": reading.usual(np.array(frames)),
         "small": reading.usual(np.array([reading.shrink(frame) for frame in frames])),
-        "place": np.array(place),
-        "measured": found.values,
+        "place": np.array(found_at),
+        "measured": clip_read.values,
         "loudness": reading.loudness(clip.audio(reading.RATE), clip.duration_s),
         "letters": reading.letters(clip.transcript, clip.duration_s),
         "words": reading.counted(clip.transcript),
@@ -69,13 +71,13 @@ def measure(job: tuple[Path, str]) -> Arrays:
 def view(job: tuple[int, tuple[Path, str], Floats]) -> Arrays:
     """Return a clip's windows, cut out from about the right place."""
     cv2.setNumThreads(1)
-    number, (path, _), place = job
+    number, (path, _), found_at = job
     frames = list(FileClip(path).frames(count=reading.FRAMES))
     random = np.random.default_rng((SEED, number))
     rows = []
     for which in range(VIEWS):
         off = random.normal(size=4) * (0.03, 0.03, 0.02, 0.08) * (which > 0)
-        pose = reading.corrected(reading.Pose(*place), off.astype(np.float32))
+        pose = reading.corrected(reading.Pose(*found_at), off.astype(np.float32))
         row = {name: reading.cut_all(frames, pose, window) for name, window in reading.WINDOWS.items()}
         row |= {f"{name}_usual": reading.usual(pictures) for name, pictures in row.items()}
         row["face"] = reading.usual(reading.cut_all(frames, pose, reading.FACE))
@@ -136,9 +138,9 @@ def fit_finder(net: nn.Module, batch: Batch, loss: Callable[[Tensor, Tensor], Te
     steps = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=epochs * (clips // size))
     for _ in range(epochs):
         for numbers in random.permutation(clips)[: clips // size * size].reshape(-1, size):
-            given, wanted = batch(numbers)
+            batch_in, wanted = batch(numbers)
             optimizer.zero_grad()
-            loss(net(given), wanted).backward()
+            loss(net(batch_in), wanted).backward()
             optimizer.step()
             steps.step()
     net.eval()
@@ -152,7 +154,7 @@ def hints(measured: NDArray[np.float64], labels: NDArray[np.float64]) -> Tensor:
     spread = np.clip(np.nan_to_num((measured - np.nanmean(measured, 0)) / (np.nanstd(measured, 0) + 1e-9)), -3, 3)
     weights, columns = Ridge(alpha=2).fit(spread, labels).coef_, []
     for cue in NAMES:
-        own = [place for place, (_, of) in enumerate(FEATURES) if of == cue]
+        own = [number for number, (_, of) in enumerate(FEATURES) if of == cue]
         parts = spread[:, own] @ weights[:, own].T
         amount = parts @ np.linalg.svd(parts, full_matrices=False)[2][0]
         first = spread[:, own[0]] * (-1 if cue in ("gaze", "posture") else 1)
@@ -176,13 +178,13 @@ def drawn(data: Arrays, numbers: NDArray[np.int64], random: np.random.Generator)
     }
 
 
-def fit_reader(data: Arrays, labels: NDArray[np.float64], epochs: int) -> Reader:
+def fit_reader(data: Arrays, labels: NDArray[np.float64], epochs: int) -> ReaderNet:
     """Fit the reader to the labels; the hints help less and less."""
     torch.manual_seed(SEED)
     random, size, rate = np.random.default_rng(SEED), min(16, len(labels)), 4e-3
     logits = np.log(np.clip(labels, 0.01, 0.99) / (1 - np.clip(labels, 0.01, 0.99)))
     wanted, rough = torch.tensor(logits, dtype=torch.float32), hints(data["measured"], logits)
-    net = Reader(labels.shape[1], reading.BUCKETS)
+    net = ReaderNet(labels.shape[1], reading.BUCKETS)
     with torch.no_grad():
         net.weights.bias.copy_(wanted.mean(dim=0))
     others = [value for name, value in net.named_parameters() if name != "tone"]
@@ -206,12 +208,12 @@ def fit_reader(data: Arrays, labels: NDArray[np.float64], epochs: int) -> Reader
 
 
 def export(
-    net: nn.Module, given: tuple[Tensor, ...], names: tuple[str, ...], results: tuple[str, ...], path: Path
+    net: nn.Module, inputs: tuple[Tensor, ...], names: tuple[str, ...], results: tuple[str, ...], path: Path
 ) -> None:
     """Write a network as ONNX; only the sound may have any length."""
     torch.onnx.export(
         net.eval(),
-        given,
+        inputs,
         path,
         input_names=list(names),
         output_names=list(results),
@@ -224,17 +226,17 @@ def export(
 def fit(data: Arrays, labels: NDArray[np.float64], epochs: int, out: Path) -> None:
     """Fit the three networks to some clips, and write them."""
     torch.manual_seed(SEED)
-    place, pose, clips = Place(), Pose(), len(labels)
-    fit_finder(place, find_places(data, np.random.default_rng(SEED)), _spread, clips, epochs // 2)
+    finder, pose, clips = PlaceNet(), PoseNet(), len(labels)
+    fit_finder(finder, find_places(data, np.random.default_rng(SEED)), _spread, clips, epochs // 2)
     fit_finder(pose, find_poses(data, np.random.default_rng(SEED)), _distance, clips, 5 * epochs // 4)
     reader = fit_reader(data, labels, epochs)
-    chances = nn.Sequential(place, nn.Flatten(), nn.Softmax(dim=1), nn.Unflatten(1, (23, 40)))
+    chances = nn.Sequential(finder, nn.Flatten(), nn.Softmax(dim=1), nn.Unflatten(1, (23, 40)))
     export(chances, (torch.zeros(1, 3, 90, 160),), ("picture",), ("chances",), out / "place.onnx")
     export(pose, (torch.zeros(1, 3, 70, 64),), ("window",), ("change",), out / "pose.onnx")
-    given = tuple(
+    examples = tuple(
         torch.from_numpy(data[name][0] if data[name].ndim == 2 else data[name][0, 0]) for name in INPUTS
     )  # fmt: skip
-    export(Shipped(reader), given, INPUTS, OUTPUTS, out / "reader.onnx")
+    export(Shipped(reader), examples, INPUTS, OUTPUTS, out / "reader.onnx")
 
 
 def predict_unseen(
@@ -315,12 +317,12 @@ def main() -> None:
     say_skill(folder, errors)
 
 
-def _spread(found: Tensor, wanted: Tensor) -> Tensor:
-    return -(functional.log_softmax(found.flatten(1), dim=1) * wanted).sum(dim=1).mean()
+def _spread(predicted: Tensor, wanted: Tensor) -> Tensor:
+    return -(functional.log_softmax(predicted.flatten(1), dim=1) * wanted).sum(dim=1).mean()
 
 
-def _distance(found: Tensor, wanted: Tensor) -> Tensor:
-    return ((found - wanted) ** 2 * torch.tensor((1.0, 1.0, 4.0, 1.0))).sum(dim=1).mean()
+def _distance(predicted: Tensor, wanted: Tensor) -> Tensor:
+    return ((predicted - wanted) ** 2 * torch.tensor((1.0, 1.0, 4.0, 1.0))).sum(dim=1).mean()
 
 
 if __name__ == "__main__":

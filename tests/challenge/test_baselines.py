@@ -16,7 +16,7 @@ from bundle_tools.challenge.reading.tables import fingerprint
 from bundle_tools.challenge.rules.reference import check_landmarks
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from score.landmarks import read_landmarks
 from score.settings import read_settings
 from tests import ROOT, there
@@ -230,9 +230,9 @@ def test_current_landmarks_are_silent(copy: Path) -> None:
 def test_landmarks_are_stale_when_what_they_hang_on_changed(
     copy: Path, file: str, old: str, new: str, stale: bool
 ) -> None:
-    before = fingerprint(Dataset(copy / "given"), Dataset(copy / "reference"))
+    before = fingerprint(DataFiles(copy / "given"), DataFiles(copy / "reference"))
     swap(copy / file, old, new)
-    assert (fingerprint(Dataset(copy / "given"), Dataset(copy / "reference")) != before) == stale
+    assert (fingerprint(DataFiles(copy / "given"), DataFiles(copy / "reference")) != before) == stale
     assert ("landmarks-stale" in codes(copy)) == stale
 
 

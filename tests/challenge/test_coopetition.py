@@ -11,13 +11,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.compare.runs import RunFolder
 from bundle_tools.challenge.coopetition import (
     ALONE,
     SECOND,
     SHARED,
-    Credit,
-    Work,
+    NamedCredit,
+    TeamRun,
     lines,
     read_teams,
     read_works,
@@ -33,8 +33,8 @@ from tests.scoring.factory import make_case, make_input, write_manifest
 REPOSITORY = "https://code.example/face"
 
 
-def work(name: str, total: float | None, *sources: str) -> Work:
-    return Work(name, f"team {name}", total, tuple(Credit(source, "its tracker") for source in sources))
+def work(name: str, total: float | None, *sources: str) -> TeamRun:
+    return TeamRun(name, f"team {name}", total, tuple(NamedCredit(source, "its tracker") for source in sources))
 
 
 CHAIN = (work("a", 20.0), work("b", 40.0, "a", REPOSITORY), work("c", 60.0, "b"))
@@ -63,7 +63,7 @@ def test_worked_numbers() -> None:
 
 
 @st.composite
-def fields(draw: st.DrawFn) -> list[Work]:
+def fields(draw: st.DrawFn) -> list[TeamRun]:
     count = draw(st.integers(1, 7))
     names = [f"w{number}" for number in range(count)]
     found = [
@@ -79,7 +79,7 @@ def fields(draw: st.DrawFn) -> list[Work]:
     ]
 
 
-def by_team(works: list[Work], baseline: float = 10.0) -> dict[str, float]:
+def by_team(works: list[TeamRun], baseline: float = 10.0) -> dict[str, float]:
     points = dict.fromkeys((one.team for one in works), 0.0)
     for row in usefulness(works, baseline):
         points[row.team] += row.points
@@ -87,7 +87,7 @@ def by_team(works: list[Work], baseline: float = 10.0) -> dict[str, float]:
 
 
 @given(fields(), st.floats(0, 100))
-def test_properties(works: list[Work], baseline: float) -> None:
+def test_properties(works: list[TeamRun], baseline: float) -> None:
     rows = usefulness(works, baseline)
     assert [replace(row, points=0) for row in usefulness(works[::-1], baseline)] == [
         replace(row, points=0) for row in rows
@@ -105,14 +105,14 @@ def test_properties(works: list[Work], baseline: float) -> None:
 
 
 @given(fields(), st.floats(0, 100))
-def test_a_team_gains_nothing_by_more_runs_that_are_no_better(works: list[Work], baseline: float) -> None:
+def test_a_team_gains_nothing_by_more_runs_that_are_no_better(works: list[TeamRun], baseline: float) -> None:
     copies = [replace(one, name=f"z{one.name}") for one in works]
     worse = [replace(one, name=f"y{one.name}", total=(one.total or 0.0) / 2) for one in works]
     assert usefulness([*copies, *works, *worse], baseline) == usefulness(works, baseline)
 
 
 @given(fields(), st.floats(0, 100))
-def test_nobody_is_useful_by_a_lead_of_their_own(works: list[Work], baseline: float) -> None:
+def test_nobody_is_useful_by_a_lead_of_their_own(works: list[TeamRun], baseline: float) -> None:
     for team in {one.team for one in works}:
         beaten = [replace(one, total=0.0) if one.team == team else one for one in works]
         assert by_team(beaten, baseline)[team] == pytest.approx(by_team(works, baseline)[team])
@@ -137,7 +137,7 @@ def test_a_credit_that_gives_no_lead_says_why() -> None:
     assert [SECOND in line for line in lines(runs, 10.0, []) if " uses " in line] == [False, True]
 
 
-def shared_fields() -> st.SearchStrategy[list[Work]]:
+def shared_fields() -> st.SearchStrategy[list[TeamRun]]:
     """Give fields in which some works are of another phase."""
     return st.tuples(fields(), st.sets(st.integers(0, 6))).map(
         lambda drawn: [replace(one, total=None) if number in drawn[1] else one for number, one in enumerate(drawn[0])]
@@ -145,7 +145,7 @@ def shared_fields() -> st.SearchStrategy[list[Work]]:
 
 
 @given(shared_fields(), st.floats(0, 100))
-def test_shared_work_gives_no_lead_and_changes_no_lead(works: list[Work], baseline: float) -> None:
+def test_shared_work_gives_no_lead_and_changes_no_lead(works: list[TeamRun], baseline: float) -> None:
     unscored = [one if one.total is None else replace(one, total=0.0) for one in works]
     assert all(use.points == 0 for use in uses(unscored, baseline))
     for giver in (one for one in works if one.total):
@@ -157,18 +157,18 @@ def test_shared_work_gives_no_lead_and_changes_no_lead(works: list[Work], baseli
 
 
 @given(fields(), st.floats(0, 100))
-def test_shared_work_that_nobody_credits_moves_no_points(works: list[Work], baseline: float) -> None:
+def test_shared_work_that_nobody_credits_moves_no_points(works: list[TeamRun], baseline: float) -> None:
     more = [replace(one, name=f"s{one.name}", total=None) for one in works]
     assert usefulness([*more, *works], baseline) == usefulness(works, baseline)
 
 
 def test_the_worked_table_of_the_guide() -> None:
     field = [
-        Work("final-a", "A", 60.0, (Credit("practice-b", "x"),)),
-        Work("final-b", "B", 40.0, ()),
-        Work("practice-b", "B", None, (Credit("practice-c", "x"), Credit("practice-a", "x"))),
-        Work("practice-c", "C", None, ()),
-        Work("practice-a", "A", None, ()),
+        TeamRun("final-a", "A", 60.0, (NamedCredit("practice-b", "x"),)),
+        TeamRun("final-b", "B", 40.0, ()),
+        TeamRun("practice-b", "B", None, (NamedCredit("practice-c", "x"), NamedCredit("practice-a", "x"))),
+        TeamRun("practice-c", "C", None, ()),
+        TeamRun("practice-a", "A", None, ()),
     ]
     received = {row.name: row.points for row in usefulness(field, 0.0)}
     assert received == {"practice-b": 60.0, "practice-c": 15.0, "practice-a": 0.0}
@@ -198,14 +198,14 @@ def test_work_cut_into_pieces_gets_no_larger_part() -> None:
     )
 
 
-def runs_of(folder: Path, credits: dict[str, list[dict[str, str]]]) -> list[Run]:
+def runs_of(folder: Path, credits: dict[str, list[dict[str, str]]]) -> list[RunFolder]:
     runs = []
     for number, (name, given_) in enumerate(credits.items()):
         place = folder / name
         place.mkdir()
         facts = {"submission_sha256": f"{number:08x}" + "0" * 56, "credits": given_}
         (place / "run.json").write_text(json.dumps(facts))
-        runs.append(Run(name, place, "final"))
+        runs.append(RunFolder(name, place, "final"))
     return runs
 
 

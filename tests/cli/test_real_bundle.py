@@ -15,7 +15,7 @@ from typing import Any
 import av
 import pytest
 
-from bundle_tools.challenge.build import TOP_LEVEL, Options, build, entries
+from bundle_tools.challenge.build import TOP_LEVEL, BuildOptions, build, entries
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.reading import program_settings
@@ -29,7 +29,7 @@ from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules import Rule
 from bundle_tools.codabench.rules.archive import check_folder, check_zip
 from bundle_tools.codabench.rules.board import check_keys, check_leaderboards
-from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.document import ParsedBundle, read
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
 from tests.fewer import keep_clips
@@ -103,7 +103,7 @@ def test_the_built_zip_is_valid_breaks_no_rule_and_runs(
     out = tmp_path / "bundle.zip"
     monkeypatch.setattr("bundle_tools.challenge.build.check", check_watched)
     # Of the zip, all that is no error comes back.
-    told = {finding.code for finding in build(short, Options(out)) if finding.severity != "note"}
+    told = {finding.code for finding in build(short, BuildOptions(out)) if finding.severity != "note"}
     # Four clips a phase, of too few people, and the sample as public data.
     assert told == {"ranks-few", "labels-told", "training-few", "yardstick-people"}
     assert rules() - asked == {"check_folder", "check_version1", "check_board_keys"}
@@ -150,7 +150,7 @@ def edit(name: str, pattern: str, replacement: str) -> Callable[[Path], object]:
     return mutate
 
 
-def folder_rule(draft: Draft) -> Iterable[Finding]:
+def folder_rule(draft: ParsedBundle) -> Iterable[Finding]:
     """Look at the solutions as `check` looks at every folder that would be packed."""
     return check_folder(draft.root, [draft.root / "solutions"])
 

@@ -10,7 +10,7 @@ import pytest
 
 from bundle_tools.challenge import check
 from bundle_tools.cli.main import main
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding
 
 HEAVY = {
@@ -30,7 +30,7 @@ def test_no_command_reads_what_another_needs() -> None:
 def test_checking_leaves_the_collection_of_garbage_as_it_was(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, during = gc.get_threshold(), []
 
-    def rule(_: Draft) -> Iterator[Finding]:
+    def rule(_: ParsedBundle) -> Iterator[Finding]:
         during.append(gc.get_threshold())
         yield from ()
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.compare.runs import Run, find_runs
+from bundle_tools.challenge.compare.runs import RunFolder, find_runs
 from bundle_tools.challenge.coopetition import read_teams, read_works
 from bundle_tools.challenge.jury.criteria import read_key
 from bundle_tools.challenge.landmarks import _table
 from bundle_tools.errors import BundleError
-from bundle_tools.evaluation import RESULT, Evaluation, result_of
+from bundle_tools.evaluation import RESULT, EvaluationTask, result_of
 from bundle_tools.untrusted import LARGEST, read_json
 
 TOO_MANY = "too many bytes"
@@ -41,7 +41,7 @@ def test_what_is_no_file_of_its_kind_is_named_at_once(kind: str, tmp_path: Path)
     with pytest.raises(BundleError, match=r"run\.json: expected |: expected the results of ingestion"):
         find_runs([tmp_path], tmp_path / "scratch")
     with pytest.raises(BundleError, match=r"run\.json: expected "):
-        read_works([Run("one", tmp_path, "practice")], {}, {})
+        read_works([RunFolder("one", tmp_path, "practice")], {}, {})
     with pytest.raises(BundleError, match=r"run\.json: expected "):
         read_key(path)
     if kind not in ("brackets", "objects"):
@@ -54,7 +54,7 @@ def test_what_is_no_file_of_its_kind_is_named_at_once(kind: str, tmp_path: Path)
 def test_a_result_that_cannot_be_read_is_none(kind: str, tmp_path: Path) -> None:
     KINDS[kind](tmp_path / RESULT)
     words = dict.fromkeys(("submission", "bundle", "phase", "key", "alive"), "x")
-    assert result_of(Evaluation(**words, out=str(tmp_path), image=None, network=False, models=1)) is None
+    assert result_of(EvaluationTask(**words, out=str(tmp_path), image=None, network=False, models=1)) is None
 
 
 def test_a_payload_of_ratings_has_brackets_of_its_own(tmp_path: Path) -> None:

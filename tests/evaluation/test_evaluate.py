@@ -24,7 +24,7 @@ from bundle_tools.cli import evaluate as command
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
-from bundle_tools.evaluation import Evaluation, Lost, answers_of, key_of
+from bundle_tools.evaluation import EvaluationTask, Lost, answers_of, key_of
 from bundle_tools.executors import TRIES, LocalWorkers
 from tests import ROOT
 from tests.evaluation.conftest import STAGES, call, evaluations, stage_of, wait_for
@@ -146,10 +146,12 @@ def test_an_interrupted_command_says_so_and_leaves_nobody(
     assert [path.name for path in out.iterdir()] == [".lock"]
 
 
-def evaluation(folder: Path, **changes: Any) -> Evaluation:  # noqa: ANN401
+def evaluation(folder: Path, **changes: Any) -> EvaluationTask:  # noqa: ANN401
     """Return an evaluation of nothing."""
     known = {"submission": "s", "bundle": "b", "phase": "practice", "image": None, "network": False, "models": 1}
-    return Evaluation(**{**known, "out": str(folder / "one"), "key": "k", "alive": str(folder / "alive"), **changes})
+    return EvaluationTask(
+        **{**known, "out": str(folder / "one"), "key": "k", "alive": str(folder / "alive"), **changes}
+    )
 
 
 def test_an_evaluation_ends_when_its_driver_is_gone(
@@ -183,7 +185,7 @@ def lose(monkeypatch: pytest.MonkeyPatch, folder: Path, times: int, error: BaseE
     """Lose one of three evaluations some times; return what was wrong at the end."""
     left = [times]
 
-    def run(one: Evaluation) -> dict[str, Any]:
+    def run(one: EvaluationTask) -> dict[str, Any]:
         if one.name == "one" and left[0]:
             left[0] -= 1
             raise error
@@ -225,7 +227,7 @@ def test_the_line_tells_what_runs_and_what_is_left() -> None:
 def test_a_second_run_that_says_something_else_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     answers = ["same", "same", "other"]
 
-    def run(one: Evaluation) -> dict[str, Any]:
+    def run(one: EvaluationTask) -> dict[str, Any]:
         folder = Path(one.out) / "ingestion_output"
         folder.mkdir(parents=True)
         (folder / "predictions.csv").write_text(answers.pop(0))

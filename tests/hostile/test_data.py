@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import yaml
 
-from ingest.data import read_footage
+from ingest.data import read_dataset
 from ingest.errors import IngestionError, Problem
 from ingest.keeper import read_key
 from ingest.settings import read_task
@@ -211,7 +211,7 @@ def stopped_by(stage: Stage) -> list[Problem]:
     """Read the key, the settings and the clips as a run does first of all; return what stops it."""
     try:
         read_key(stage.app / "program")
-        read_footage(stage.app / "input_data", read_task(stage.app / "input_data" / "task.yaml"))
+        read_dataset(stage.app / "input_data", read_task(stage.app / "input_data" / "task.yaml"))
     except IngestionError as error:
         return error.problems
     return []
@@ -253,12 +253,12 @@ def test_other_mistakes_stop_the_run(name: str, stage: Stage) -> None:
 def test_a_byte_order_mark_line_ends_and_extra_clips_do_no_harm(stage: Stage) -> None:
     data = stage.app / "input_data"
     task = read_task(data / "task.yaml")
-    footage = read_footage(data, task)
+    footage = read_dataset(data, task)
     for name in ("clips.csv", "transcripts.json", "task.yaml"):
         (data / name).write_bytes(b"\xef\xbb\xbf" + (data / name).read_bytes().replace(b"\n", b"\r\n"))
     shutil.copy(clip(data), data / "clips" / "extra.mp4")
     assert read_task(data / "task.yaml") == task
-    assert read_footage(data, task) == footage
+    assert read_dataset(data, task) == footage
 
 
 def test_all_mistakes_are_told_at_once(stage: Stage) -> None:

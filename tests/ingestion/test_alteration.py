@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.data import Footage
-from ingest.draws import Draws
+from ingest.data import Dataset
+from ingest.draws import KeyedRandom
 from ingest.media.alteration import GRAIN, Alteration, ClipSource, Jitter, Slow, draw_jitter, frozen
 from ingest.media.cache import ClipCache
 from ingest.media.exchange import Box, Cells, Exchange
@@ -176,7 +176,7 @@ def test_jitter_of_brightness_loudness_and_time(clip: Path, plain: Alteration) -
 @given(st.integers(0, 2**63 - 1), st.integers(0, 4), st.integers(0, 3))
 def test_jitter_stays_inside_its_bounds(seed: int, pixels: int, frames: int) -> None:
     form = JitterRange(0.01, pixels, frames)
-    jitter = draw_jitter(form, Draws(None, seed), "c0")
+    jitter = draw_jitter(form, KeyedRandom(None, seed), "c0")
     assert abs(jitter.brightness - 1) <= 0.01 >= abs(jitter.loudness - 1)
     assert max(abs(jitter.right), abs(jitter.down)) <= pixels
     assert abs(jitter.later) <= frames
@@ -206,7 +206,7 @@ def phase(tmp_path_factory: pytest.TempPathFactory) -> list[ClipSource]:
 
 def edited(phase: list[ClipSource], clip: ClipSource, cue: str, seed: int = 1) -> ClipSource:
     """Return a clip of a phase without a cue."""
-    stage = CopyFactory(Footage(phase, {}, {}, {"c0": Box(0.3, 0.2, 0.6, 0.7)}), TASK, Draws(None, seed))
+    stage = CopyFactory(Dataset(phase, {}, {}, {"c0": Box(0.3, 0.2, 0.6, 0.7)}), TASK, KeyedRandom(None, seed))
     (shown,) = stage.clips(clip, [Call(clip.clip_id, "cue", EDITS[cue], cue=cue)])
     return shown
 
@@ -350,7 +350,7 @@ def test_what_is_dropped_and_what_is_kept_are_all_words(text: str, seconds: set[
 def stage(clip: Path, tmp_path: Path) -> CopyFactory:
     folder = write_phase(tmp_path / "input", [clip] * 2, probing())
     others = [ClipSource("c1", clip, "five")]
-    return CopyFactory(Footage(others, {}, {}, {}), read_task(folder / "task.yaml"), Draws(None, 1))
+    return CopyFactory(Dataset(others, {}, {}, {}), read_task(folder / "task.yaml"), KeyedRandom(None, 1))
 
 
 def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stage: CopyFactory) -> None:

@@ -93,7 +93,7 @@ def test_how_a_call_ends_decides_the_row(
 def ended(process: Any, watch: Any, error: Exception) -> tuple[ConfinedProcess, Callable[[], Problem]]:  # noqa: ANN401
     confined = ConfinedProcess(Confinement("the model process", Path(), None, 64, 1, Isolation()))
     confined._process, confined._watch = process, watch
-    confined._siblings = SimpleNamespace(kill=lambda _: None, end=lambda _: None)  # type: ignore[assignment]
+    confined._group = SimpleNamespace(kill=lambda _: None, end=lambda _: None)  # type: ignore[assignment]
     return confined, lambda: confined.end_badly(error, "predict", "predict", 2.0)
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.data import Copy, Footage, read_exchanges
-from ingest.draws import Draws
+from ingest.data import Copy, Dataset, read_exchanges
+from ingest.draws import KeyedRandom
 from ingest.errors import Problem
 from ingest.media import alteration, cache
 from ingest.media.alteration import Alteration, ClipSource, Jitter
@@ -242,7 +242,7 @@ def staged(media: Path, task: Task) -> dict[str, ClipSource]:
     clip = ClipSource("c0", media / "clip.mp4", "hello there")
     copies: dict[str, tuple[Copy, ...]] = {"c0": (Copy("smile", clip.path, "hello there", ""),)}
     exchanges = {"c0": Exchange(media / "second.mp4", "", MADE)}
-    stage = CopyFactory(Footage([clip], copies, exchanges, {}), task, Draws(None, 1))
+    stage = CopyFactory(Dataset([clip], copies, exchanges, {}), task, KeyedRandom(None, 1))
     return dict(zip(UNITS, stage.clips(clip, UNITS.values()), strict=True))
 
 

@@ -20,7 +20,7 @@ import yaml
 
 from ingest import limits
 from ingest.codes import Stage
-from ingest.confine import Siblings
+from ingest.confine import ProcessGroup
 from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import Problem
 from ingest.media.buffers import LARGEST_BLOCK, FrameBuffer
@@ -338,7 +338,7 @@ def test_where_a_system_tells_only_the_whole_memory_that_counts(
     monkeypatch.setattr(limits, "_status", lambda _: {"VmSize": "1 kB", "VmRSS": f"{600 << 10} kB"})
     (tmp_path / "scratch").mkdir()
     with subprocess.Popen(["sleep", "20"], start_new_session=True) as process:
-        watch = limits.LimitMonitor(process, tmp_path / "scratch", 64, Siblings())
+        watch = limits.LimitMonitor(process, tmp_path / "scratch", 64, ProcessGroup())
         assert process.wait() == -signal.SIGKILL
     watch.stop()
     assert watch.reason is not None
@@ -380,9 +380,9 @@ def test_threads_that_take_long_to_die_are_no_excess(
     for _ in range(5):
         process = ConfinedProcess(Confinement("x", Path("x"), None, memory_mb=4096, cpu_s=1, isolation=Isolation()))
         child = subprocess.Popen([sys.executable, "-c", model], stdout=subprocess.PIPE, start_new_session=True)
-        with process._siblings.starting() as alive:
+        with process._group.starting() as alive:
             alive.add(child.pid)
-        process._process, process._watch = child, limits.LimitMonitor(child, tmp_path, 4096, process._siblings)
+        process._process, process._watch = child, limits.LimitMonitor(child, tmp_path, 4096, process._group)
         assert child.stdout is not None
         child.stdout.readline()
         if ending == "by itself":

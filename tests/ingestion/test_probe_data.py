@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ingest.data import read_footage
+from ingest.data import read_dataset
 from ingest.errors import IngestionError
 from ingest.media.exchange import Box
 from ingest.settings import JitterRange, read_task
@@ -83,7 +83,7 @@ def folder(numbered_clip: Path, tmp_path: Path) -> Path:
 
 
 def test_copies_and_faces_are_read(folder: Path) -> None:
-    footage = read_footage(folder, read_task(folder / "task.yaml"))
+    footage = read_dataset(folder, read_task(folder / "task.yaml"))
     assert footage.faces == {"c000": Box(0.1, 0.2, 0.5, 0.75)}
     assert [found.cue for found in footage.copies["c001"]] == ["smile", "gaze", "motion"]
     assert {found.transcript for found in footage.copies["c001"]} == {"a copy"}
@@ -106,7 +106,7 @@ def test_all_problems_of_the_lists_at_once(folder: Path) -> None:
     faces = ["c000,0.5,0,0.4,1", "c001,0,0,1,nan", "c999,0,0,1,1", "c000,0,0,1"]
     (folder / "faces.csv").write_text("\n".join(["clip_id,left,top,right,bottom", *faces]) + "\n")
     with pytest.raises(IngestionError) as caught:
-        read_footage(folder, read_task(folder / "task.yaml"))
+        read_dataset(folder, read_task(folder / "task.yaml"))
     found: dict[int, set[str]] = {}
     for problem in caught.value.problems:
         if problem.where.startswith("copies.csv line "):
@@ -121,10 +121,10 @@ def test_all_problems_of_the_lists_at_once(folder: Path) -> None:
 def test_a_list_that_is_missing(name: str, folder: Path) -> None:
     (folder / name).unlink()
     with pytest.raises(IngestionError, match="clips_unreadable"):
-        read_footage(folder, read_task(folder / "task.yaml"))
+        read_dataset(folder, read_task(folder / "task.yaml"))
 
 
 def test_a_copy_needs_a_transcript(folder: Path) -> None:
     (folder / "transcripts.json").write_text(json.dumps({"c000": "hello"}))
     with pytest.raises(IngestionError, match="copy_transcript"):
-        read_footage(folder, read_task(folder / "task.yaml"))
+        read_dataset(folder, read_task(folder / "task.yaml"))

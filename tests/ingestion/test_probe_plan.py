@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.data import Copy
-from ingest.draws import Draws
+from ingest.draws import KeyedRandom
 from ingest.evidence import CueClaim, Evidence
 from ingest.media.exchange import Box, Corners, Exchange, Part
 from ingest.probes.edits import OPERATORS, choose_edits, claims_of
@@ -34,7 +34,7 @@ def lengths(count: int, seconds: int = 5) -> dict[str, int]:
 def plan(
     clips: dict[str, int], seed: int = 7, key: bytes | None = None, exchanges: dict[str, Exchange] | None = None
 ) -> dict[str, list[Call]]:
-    draws = Draws(partial(hmac.digest, key, digest="sha256") if key else None, seed)
+    draws = KeyedRandom(partial(hmac.digest, key, digest="sha256") if key else None, seed)
     return plan_calls(clips, dict.fromkeys(clips, EDITS), exchanges or {}, SETTINGS, GRID, draws)
 
 
@@ -90,9 +90,9 @@ def test_lots_decide_whether_the_picture_or_the_length_of_a_filmed_clip_is_teste
     assert 70 <= drawn[True] <= 130
     # One second cannot be compared with another, and one cell neither.
     assert all(units(calls)[0].cells for calls in plan(lengths(20, 1)).values())
-    narrow = plan_calls(lengths(20), dict.fromkeys(lengths(20), EDITS), {}, SETTINGS, (1, 1), Draws(None, 7))
+    narrow = plan_calls(lengths(20), dict.fromkeys(lengths(20), EDITS), {}, SETTINGS, (1, 1), KeyedRandom(None, 7))
     assert all(units(calls)[0].seconds for calls in narrow.values())
-    least = plan_calls({"c": 1}, {"c": EDITS}, {}, SETTINGS, (1, 1), Draws(None, 7))["c"]
+    least = plan_calls({"c": 1}, {"c": EDITS}, {}, SETTINGS, (1, 1), KeyedRandom(None, 7))["c"]
     assert not units(least)
 
 
@@ -246,7 +246,7 @@ def edits(
     told: dict[str, float], *, copies: tuple[Copy, ...] = (), face: Box | None = None, seed: int = 0, words: str = "a b"
 ) -> list[CueEdit]:
     made = [CueClaim(cue, "interview", contribution) for cue, contribution in told.items()]
-    return choose_edits("c0", made, copies, CUES, words, face, Draws(None, seed))
+    return choose_edits("c0", made, copies, CUES, words, face, KeyedRandom(None, seed))
 
 
 def test_the_largest_claim_comes_first_whatever_its_sign() -> None:
@@ -274,5 +274,5 @@ def test_copies_are_the_edits_whatever_is_claimed() -> None:
 
 def test_the_finest_grid_is_planned_in_little_memory() -> None:
     clips = lengths(3)
-    planned = plan_calls(clips, dict.fromkeys(clips, EDITS), {}, SETTINGS, (256, 256), Draws(None, 7))
+    planned = plan_calls(clips, dict.fromkeys(clips, EDITS), {}, SETTINGS, (256, 256), KeyedRandom(None, 7))
     assert all(len(units(calls)) in {4, 5} for calls in planned.values())

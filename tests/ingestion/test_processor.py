@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingest import capacity
-from ingest.capacity import Meter, Processor, Use, blame, waited_s
+from ingest.capacity import CoreUse, Meter, Processor, blame, waited_s
 from ingest.errors import Problem
 from tests.ingestion.conftest import follows, model_source, run_program
 
@@ -25,8 +25,8 @@ SHORT = [problem("answers_differ"), problem("probes_not_reached")]
 BUSY = Processor(model_s=20.0, ingestion_s=10.0, waited_s=60.0, busy=True)
 
 
-def use(at_s: float, all_s: float, own_s: float, *waited: float) -> Use:
-    return Use(at_s, all_s, own_s, dict(enumerate(waited, 1)))
+def use(at_s: float, all_s: float, own_s: float, *waited: float) -> CoreUse:
+    return CoreUse(at_s, all_s, own_s, dict(enumerate(waited, 1)))
 
 
 START = use(0, 1000, 10, 0, 0)
@@ -43,14 +43,14 @@ START = use(0, 1000, 10, 0, 0)
         (use(10, 1020, 16, 1, 4, 6), 2, 7.0),  # two models side by side wait at the same time
     ],
 )
-def test_waiting_counts_while_others_use_the_cores(later: Use, cores: int, expected: float) -> None:
+def test_waiting_counts_while_others_use_the_cores(later: CoreUse, cores: int, expected: float) -> None:
     assert START.waited_for_others(later, cores) == expected
 
 
 def test_waiting_is_judged_period_by_period(monkeypatch: pytest.MonkeyPatch) -> None:
     """Others that worked at another time have not delayed a run."""
     readings = [START, use(10, 1020, 10, 0, 0), use(20, 1040, 30, 0, 6), use(30, 1060, 30, 0, 6)]
-    monkeypatch.setattr(Use, "now", lambda: readings.pop(0))
+    monkeypatch.setattr(CoreUse, "now", lambda: readings.pop(0))
     monkeypatch.setattr(capacity, "cores", lambda: 2)
     monkeypatch.setattr(capacity, "PERIOD_S", 1000)
     meter = Meter()
@@ -63,7 +63,7 @@ def test_waiting_is_judged_period_by_period(monkeypatch: pytest.MonkeyPatch) -> 
     assert meter.read(41).busy
 
 
-@pytest.mark.skipif(Use.now() is None, reason="this system does not tell who uses the cores")
+@pytest.mark.skipif(CoreUse.now() is None, reason="this system does not tell who uses the cores")
 def test_what_descendants_use_is_the_runs_own() -> None:
     """Processes of processes, too, with all their threads, as long as they live and when they have ended."""
     work = "import threading, time\ndef spin():\n while time.process_time() < 1: pass\n"
@@ -71,14 +71,14 @@ def test_what_descendants_use_is_the_runs_own() -> None:
         "each = [threading.Thread(target=spin) for _ in range(8)]; [t.start() for t in each]; [t.join() for t in each]"
     )
     script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {work!r}]); sys.stdin.read()"
-    before = Use.now()
+    before = CoreUse.now()
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE) as child:
         deadline = time.monotonic() + 60
         meanwhile = before
         while meanwhile and before and meanwhile.own_s <= before.own_s + 0.1 and time.monotonic() < deadline:
             time.sleep(0.05)
-            meanwhile = Use.now()
-    after = Use.now()
+            meanwhile = CoreUse.now()
+    after = CoreUse.now()
     assert before is not None
     assert meanwhile is not None
     assert after is not None

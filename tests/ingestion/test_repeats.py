@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.draws import Draws
+from ingest.draws import KeyedRandom
 from ingest.probes.plan import FEWEST, MOST, Call, choose_repeats
 from ingest.stats import Determinism
 from tests.ingestion.clips import Format, write_clip
@@ -32,7 +32,7 @@ def predicted(calls: dict[str, list[Call]]) -> set[Call]:
 @given(st.integers(1, 40), st.integers(0, 2**32), st.integers(0, 2**32))
 def test_every_choice(clips: int, seed: int, key: int) -> None:
     calls = planned(clips, seed)
-    chosen = choose_repeats(calls, predicted(calls), Draws(None, key))
+    chosen = choose_repeats(calls, predicted(calls), KeyedRandom(None, key))
     clip_ids = [call.clip_id for call in chosen]
     assert len(set(clip_ids)) == len(clip_ids) <= MOST
     assert len(chosen) >= min(FEWEST, clips)
@@ -41,26 +41,26 @@ def test_every_choice(clips: int, seed: int, key: int) -> None:
         assert call.kind != "twin"
     assert all(call.kind == "cue" for call in chosen[::2] if any(c.kind == "cue" for c in calls[call.clip_id][1:]))
     listed = dict(reversed(calls.items()))
-    assert choose_repeats(listed, predicted(calls), Draws(None, key)) == chosen
+    assert choose_repeats(listed, predicted(calls), KeyedRandom(None, key)) == chosen
 
 
 # 5 % of 8 or 9 calls a clip, at least 4 and at most 20, one of a clip.
 @pytest.mark.parametrize(("clips", "count"), [(1, 1), (3, 3), (6, 4), (24, 11), (200, 20)])
 def test_how_many_are_asked_again(clips: int, count: int) -> None:
     calls = planned(clips)
-    assert len(choose_repeats(calls, predicted(calls), Draws(None, 1))) == count
+    assert len(choose_repeats(calls, predicted(calls), KeyedRandom(None, 1))) == count
 
 
 def test_what_had_no_answer_is_not_asked_again() -> None:
     calls = planned(24)
     masks = {call for call in predicted(calls) if call.kind == "unit"}
-    assert {call.kind for call in choose_repeats(calls, masks, Draws(None, 1))} == {"unit"}
-    assert choose_repeats(calls, (), Draws(None, 1)) == []
+    assert {call.kind for call in choose_repeats(calls, masks, KeyedRandom(None, 1))} == {"unit"}
+    assert choose_repeats(calls, (), KeyedRandom(None, 1)) == []
 
 
 def test_the_draw_decides_which() -> None:
     calls = planned(24)
-    assert len({tuple(choose_repeats(calls, predicted(calls), Draws(None, seed))) for seed in range(10)}) == 10
+    assert len({tuple(choose_repeats(calls, predicted(calls), KeyedRandom(None, seed))) for seed in range(10)}) == 10
 
 
 def test_the_warning_says_how_many_and_how_far() -> None:

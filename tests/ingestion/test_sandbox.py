@@ -497,7 +497,7 @@ def test_the_filter_follows_its_table(machine: Machine, version: int) -> None:
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 def test_a_listener_is_told_of_what_is_refused_and_answers_alike(machine: Machine) -> None:
     rules = calls.rules(PID, NEWEST)
-    plain, told = seccomp.program(machine, rules), seccomp.program(machine, rules, told=True)
+    plain, told = seccomp.program(machine, rules), seccomp.program(machine, rules, notify=True)
     cases = [*LOOKED_INTO, *((name, SIX, None) for name in machine.numbers), *((name, (0,), None) for name in rules)]
     for name, given, _ in cases:
         if name in machine.numbers:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ingest.clock import Clock
-from ingest.data import read_footage
-from ingest.draws import Draws
+from ingest.data import read_dataset
+from ingest.draws import KeyedRandom
 from ingest.errors import Problem
 from ingest.log import Log
 from ingest.media.frame_server import FrameServer
@@ -396,10 +396,10 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
 
     monkeypatch.setattr(Dead, "start", start)
     task, stats = read_task(filmed / "task.yaml"), RunStats()
-    footage = read_footage(filmed, task)
+    footage = read_dataset(filmed, task)
     (tmp_path / "output").mkdir()
     results = RecordWriter(tmp_path / "output", task.targets)
-    second = ProbePass(task, footage, {"c000": ()}, Draws(None, 1), results, stats)
+    second = ProbePass(task, footage, {"c000": ()}, KeyedRandom(None, 1), results, stats)
     second.run(pool(task), Late(), Log(tmp_path / "log.txt"))  # type: ignore[arg-type]
     assert stats.probes is not None
     assert stats.probes.asked == 0 < stats.probes.planned
@@ -416,7 +416,7 @@ def test_clips_of_which_no_copies_can_be_made_are_asked_about_all_the_same(
     monkeypatch.setattr(CopyFactory, "clips", fails)
     task, stats = read_task(filmed / "task.yaml"), RunStats()
     results = RecordWriter(tmp_path, task.targets)
-    second = ProbePass(task, read_footage(filmed, task), {"c000": (), "c001": ()}, Draws(None, 1), results, stats)
+    second = ProbePass(task, read_dataset(filmed, task), {"c000": (), "c001": ()}, KeyedRandom(None, 1), results, stats)
     asked = list(second._tasks(second._plan))
     assert [(each.clip_id, each.undecoded) for each in asked] == [(clip_id, True) for clip_id in second._plan]
     second.run(pool(task), Clock(), Log(tmp_path / "log.txt"))
@@ -435,12 +435,12 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
 ) -> None:
     monkeypatch.setattr(Late, "left_s", lambda _: left_s)
     task, stats = read_task(filmed / "task.yaml"), RunStats()
-    footage = read_footage(filmed, task)
+    footage = read_dataset(filmed, task)
     second = ProbePass(
         task,
         footage,
         {clip.clip_id: () for clip in footage.clips},
-        Draws(None, 1),
+        KeyedRandom(None, 1),
         RecordWriter(tmp_path, task.targets),
         stats,
     )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ingest.data import read_footage
+from ingest.data import read_dataset
 from ingest.errors import IngestionError
 from ingest.settings import read_task
 from tests import ROOT
@@ -150,7 +150,7 @@ def test_files_that_are_no_settings(text: str, tmp_path: Path) -> None:
 def problems_of(folder: Path) -> list[str]:
     task = read_task(folder / "task.yaml")
     with pytest.raises(IngestionError) as caught:
-        read_footage(folder, task)
+        read_dataset(folder, task)
     return sorted(problem.code for problem in caught.value.problems)
 
 
@@ -187,4 +187,4 @@ def test_byte_order_mark_and_windows_line_ends_are_fine(numbered_clip: Path, tmp
     folder = write_phase(tmp_path / "input", [numbered_clip])
     text = (folder / "clips.csv").read_text().replace("\n", "\r\n")
     (folder / "clips.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert len(read_footage(folder, read_task(folder / "task.yaml")).clips) == 1
+    assert len(read_dataset(folder, read_task(folder / "task.yaml")).clips) == 1

@@ -165,7 +165,7 @@ def test_each_pass_has_one_line_of_progress_on_a_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    screen = runs.Screen()
+    screen = runs.ProgressLines()
     for line in (
         "[ingestion] first pass: 1 of 2 clips, 0.02 s each; about 0:00 to go, 8:00 of the time budget left",
         "[ingestion] first pass: 2 of 2 clips, 0.02 s each; 8:00 left",

@@ -34,7 +34,7 @@ def table(heading: str) -> list[list[str]]:
 
 def test_every_finding_of_the_report_is_explained() -> None:
     advised = {axis.otherwise for axis in REGISTRY.values()}
-    advised |= {shortfall.advice for axis in REGISTRY.values() for shortfall in axis.shortfalls}
+    advised |= {shortfall.advice for axis in REGISTRY.values() for shortfall in axis.error_analysis}
     others = re.findall(r'(?:sentence = |Advice\(gain, )"([^"]+)"', inspect.getsource(advice))
     assert len(others) == 6
     explained = [sentence for row in table("the report says") for sentence in row[0].split("<br>")]

@@ -16,7 +16,7 @@ from benchmarks.detect.drawings import Drawn, draw
 from benchmarks.detect.features import Seen
 from benchmarks.detect.shown import Shown, exchanged_calls, filmed_calls
 from bundle_tools.synthetic.clip import FPS
-from ingest.draws import Draws
+from ingest.draws import KeyedRandom
 from ingest.settings import Task, read_task
 from tests import ROOT, mostly_slow
 from tests.stills import hold_pictures
@@ -37,9 +37,9 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Drawn]]:
 
 
 @pytest.fixture(scope="module")
-def blurred(drawn: list[Drawn], task: Task) -> list[bench_detect.Measured]:
+def blurred(drawn: list[Drawn], task: Task) -> list[bench_detect.MeasuredCall]:
     """What is seen of a call whose picture is blotted out, and of the same call as it was filmed."""
-    calls = [call for call in filmed_calls(drawn[0], drawn, task, Draws(None, 1)) if call.intervention == "blur"]
+    calls = [call for call in filmed_calls(drawn[0], drawn, task, KeyedRandom(None, 1)) if call.intervention == "blur"]
     return bench_detect.measure(calls)
 
 
@@ -94,7 +94,7 @@ def test_areas_worked_by_hand(found: list[float], expected: float) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_blotted_out_shows(blurred: list[bench_detect.Measured]) -> None:
+def test_what_is_blotted_out_shows(blurred: list[bench_detect.MeasuredCall]) -> None:
     altered, plain = (one.seen.numbers["least detail of a cell"] for one in blurred)
     assert abs(altered - plain) > 0.2
 
@@ -102,7 +102,9 @@ def test_what_is_blotted_out_shows(blurred: list[bench_detect.Measured]) -> None
 @pytest.mark.slow
 def test_an_exchange_shows_the_parts_as_they_were_drawn_together(drawn: list[Drawn], task: Task) -> None:
     calls = [
-        call for call in exchanged_calls(drawn[0], task, Draws(None, 1)) if call.intervention in ("mouth", "thing")
+        call
+        for call in exchanged_calls(drawn[0], task, KeyedRandom(None, 1))
+        if call.intervention in ("mouth", "thing")
     ]
     for altered, matched, plain in zip(calls[::3], calls[1::3], calls[2::3], strict=True):
         shown, together, alone = (_mean_picture(call) for call in (altered, matched, plain))
@@ -111,7 +113,7 @@ def test_an_exchange_shows_the_parts_as_they_were_drawn_together(drawn: list[Dra
 
 @pytest.mark.slow
 def test_the_benchmark_runs_on_a_tiny_set(
-    blurred: list[bench_detect.Measured], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    blurred: list[bench_detect.MeasuredCall], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench_detect, "FEWEST_PEOPLE", 5)
     # One person stands for five: what can be seen is the same in all of them.

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bundle_tools.own_clips.dataset import Clip, Dataset
-from bundle_tools.own_clips.files import Place
+from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet
+from bundle_tools.own_clips.files import FileLocation
 from bundle_tools.phase_data.settings import Challenge, Target
 
 CHALLENGE = Challenge(
@@ -14,10 +14,10 @@ CHALLENGE = Challenge(
 )
 
 
-def make_set(families: dict[str, int], *, seed: int = 0, folder: Path = Path("nowhere")) -> Dataset:
+def make_set(families: dict[str, int], *, seed: int = 0, folder: Path = Path("nowhere")) -> LabelledSet:
     """Return a set with so many clips of each source, whose labels are alike within a source."""
     draw = np.random.default_rng(seed)
-    clips: list[Clip] = []
+    clips: list[LabelledClip] = []
     for source, count in families.items():
         level = draw.uniform(2, 6)
         for number in range(count):
@@ -25,8 +25,12 @@ def make_set(families: dict[str, int], *, seed: int = 0, folder: Path = Path("no
             labels = tuple(float(value) for value in np.clip(level + draw.normal(0, 0.5, 2), 1, 7))
             path = folder / name
             size = path.stat().st_size if path.exists() else 0
-            clips.append(Clip(name, source, Place(path, size=size, order=len(clips)), labels, f"Hello from {number}."))
-    return Dataset("tiny", CHALLENGE, tuple(clips))
+            clips.append(
+                LabelledClip(
+                    name, source, FileLocation(path, size=size, order=len(clips)), labels, f"Hello from {number}."
+                )
+            )
+    return LabelledSet("tiny", CHALLENGE, tuple(clips))
 
 
 def rows(path: Path) -> list[dict[str, str]]:

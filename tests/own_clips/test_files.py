@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.own_clips.files import Place, Problems, read, scan
+from bundle_tools.own_clips.files import FileLocation, Problems, read, scan
 from bundle_tools.own_clips.table import Table, read_table
 
 from .clips import make_zip
@@ -23,13 +23,13 @@ ENCRYPTED = (
 """A zip with inner.zip, which holds labels.pkl, encrypted with `xyzzy` as ZipCrypto does; Python writes none."""
 
 
-def found(root: Path, *passwords: bytes) -> tuple[dict[str, Place], str]:
+def found(root: Path, *passwords: bytes) -> tuple[dict[str, FileLocation], str]:
     problems = Problems()
     places = scan(root, passwords=passwords, problems=problems)
     return {place.name: place for place in places}, "\n".join(problems.lines())
 
 
-def contents(places: Iterable[Place]) -> dict[str, bytes | str]:
+def contents(places: Iterable[FileLocation]) -> dict[str, bytes | str]:
     return {place.name: content for place, content in read(places)}
 
 

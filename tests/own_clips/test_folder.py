@@ -19,7 +19,7 @@ from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.bundle import make as make_bundle
 from bundle_tools.own_clips.bundle.make import EXAMPLE, SOLUTION
-from bundle_tools.own_clips.dataset import Dataset
+from bundle_tools.own_clips.dataset import LabelledSet
 from bundle_tools.own_clips.description import Description, read_description
 from bundle_tools.own_clips.files import Problems
 from bundle_tools.own_clips.folder import Sources, read_folder
@@ -67,7 +67,7 @@ def write_sources(folder: Path, labels: str = "", challenge: str = CHALLENGE, gr
     return Sources(clips, folder / "labels.csv", folder / "groups.csv" if groups else None)
 
 
-def read(sources: Sources) -> Dataset:
+def read(sources: Sources) -> LabelledSet:
     problems = Problems()
     return read_folder(sources, read_description(sources.labels.with_name("challenge.yaml"), problems), problems)
 
@@ -162,7 +162,7 @@ def test_a_file_that_changes_while_it_is_read_is_named(tmp_path: Path, capsys: p
     sources = write_sources(tmp_path / "s")
     grown = sources.clips / "Ann-0.mp4"
 
-    def read_too_early(*arguments: Any, **options: Any) -> Dataset:  # noqa: ANN401
+    def read_too_early(*arguments: Any, **options: Any) -> LabelledSet:  # noqa: ANN401
         dataset = read_folder(*arguments, **options)
         with grown.open("ab") as file:
             file.write(b"more")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.own_clips.dataset import Clip, LookUp, Part, look_up
-from bundle_tools.own_clips.files import Place
+from bundle_tools.own_clips.dataset import LabelledClip, LookUp, Split, look_up
+from bundle_tools.own_clips.files import FileLocation
 from bundle_tools.phase_data.settings import Challenge, Target
 
 Labelled = tuple[tuple[str, float], ...]
@@ -17,7 +17,13 @@ PHASE: Labelled = (("a", 0.35), ("c", 0.6))
 def scored(training: Labelled, phase: Labelled, *, top: float = 1.0) -> LookUp:
     targets = (Target("other", "Other", 0.0, top), Target("hire", "Hire", 0.0, top))
     parts = [
-        Part(name, tuple(Clip(f"{source}.mp4", source, Place(Path()), (0.0, top * label)) for source, label in rows))
+        Split(
+            name,
+            tuple(
+                LabelledClip(f"{source}.mp4", source, FileLocation(Path()), (0.0, top * label))
+                for source, label in rows
+            ),
+        )
         for name, rows in (("training", training), ("final", phase))
     ]
     return look_up(Challenge(targets=targets, main_target="hire"), *parts)

@@ -10,7 +10,7 @@ from bundle_tools.canonical import differences
 from bundle_tools.challenge.reading.tables import PhaseData
 from bundle_tools.challenge.rules import clips
 from bundle_tools.cli.main import main
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from tests import ROOT
 from tests.own_clips.kinds import Kind, write
 
@@ -31,7 +31,7 @@ def phase(tmp_path: Path) -> Path:
 
 
 def found_in(phase: Path) -> list[str]:
-    side = PhaseData("input_data/practice", Dataset(phase), {"clips": "clips.csv"})
+    side = PhaseData("input_data/practice", DataFiles(phase), {"clips": "clips.csv"})
     files = {name[0]: f"clips/{name}" for name in GIVEN}
     return [f"{one.code}: {one.what} {one.fix}" for one in clips.check_files(side, "clips.csv", files, {}, None)]
 

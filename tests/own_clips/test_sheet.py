@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bundle_tools.cli.main import main
-from bundle_tools.own_clips.dataset import Clip, Dataset
-from bundle_tools.own_clips.files import Place
+from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet
+from bundle_tools.own_clips.files import FileLocation
 from bundle_tools.own_clips.sheet import FILE, WIDTH, write_sheet
 from bundle_tools.phase_data.settings import Challenge, Target
 
@@ -76,11 +76,11 @@ def test_a_clip_that_cannot_be_decoded_is_shown_without_a_picture(tmp_path: Path
     header = "clip_id,part,file,duration_s,sound,name,source"
     (tmp_path / "private/clips.csv").write_text(f"{header}\nc1,final,broken.mp4,2.0,1,a.mp4,Ann\n")
     target = Target("warmth", "Warmth", 0, 1)
-    clip = Clip("a.mp4", "Ann", Place(Path("a.mp4")), (0.5,))
+    clip = LabelledClip("a.mp4", "Ann", FileLocation(Path("a.mp4")), (0.5,))
     steps: list[tuple[int, int]] = []
     write_sheet(
         tmp_path,
-        Dataset("x", Challenge(targets=(target,), main_target="warmth"), (clip,)),
+        LabelledSet("x", Challenge(targets=(target,), main_target="warmth"), (clip,)),
         1,
         lambda *at: steps.append(at),
     )

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Clip, Dataset, Part, off_size, split_by_source
+from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet, Split, off_size, split_by_source
 
 from .sets import make_set
 
 
-def dealt(dataset: Dataset, practice: int, final: int, *, seed: int = 1) -> dict[str, tuple[Clip, ...]]:
+def dealt(dataset: LabelledSet, practice: int, final: int, *, seed: int = 1) -> dict[str, tuple[LabelledClip, ...]]:
     parts = split_by_source(dataset, {"practice": practice, "final": final}, seed=seed)
     return {part.name: part.clips for part in parts}
 
@@ -63,7 +63,7 @@ def test_sizes_are_kept(families: dict[str, int], wanted: int, sizes: tuple[int,
 
 def test_parts_that_are_far_from_what_was_asked_for_are_told() -> None:
     clips = make_set({"a": 60}).clips
-    parts = [Part("practice", clips[:12]), Part("final", clips[:8]), Part("training", clips)]
+    parts = [Split("practice", clips[:12]), Split("final", clips[:8]), Split("training", clips)]
     assert not list(off_size(parts, {"practice": 10, "final": 10}))
     (line,) = off_size(parts, {"practice": 10, "final": 60})
     assert "final has 8 clips instead of 60" in line

@@ -15,7 +15,7 @@ from openpyxl import Workbook
 
 from bundle_tools import console
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Dataset, remarks_on_targets
+from bundle_tools.own_clips.dataset import LabelledSet, remarks_on_targets
 from bundle_tools.own_clips.description import Description
 from bundle_tools.own_clips.files import Problems
 from bundle_tools.own_clips.folder import Sources, read_folder
@@ -58,7 +58,7 @@ def workbook(*sheets: Sequence[Row]) -> bytes:
 
 def read(
     folder: Path, table: str | bytes, clips: Sequence[str] = CLIPS, groups: str | None = None, look_alikes: str = ASK
-) -> Dataset:
+) -> LabelledSet:
     (folder / "clips").mkdir(exist_ok=True)
     for name in clips:
         (folder / "clips" / name).write_bytes(name.encode())
@@ -70,7 +70,7 @@ def read(
     return read_folder(sources, Description(), Problems())
 
 
-def of(dataset: Dataset) -> dict[str, tuple[str, float]]:
+def of(dataset: LabelledSet) -> dict[str, tuple[str, float]]:
     return {clip.name: (clip.source, *clip.labels) for clip in dataset.clips}  # type: ignore[misc]
 
 

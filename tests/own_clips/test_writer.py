@@ -12,10 +12,10 @@ import yaml
 
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.clips import Named, Stage, batches
-from bundle_tools.own_clips.dataset import Clip, Dataset, Part, split_by_source
-from bundle_tools.own_clips.files import Place
-from bundle_tools.own_clips.writing import Options, Written, write
+from bundle_tools.own_clips.clips import NamedClip, StagingFolder, batches
+from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet, Split, split_by_source
+from bundle_tools.own_clips.files import FileLocation
+from bundle_tools.own_clips.writing import SetOptions, Written, write
 
 from .clips import make_clip
 from .sets import make_set, rows
@@ -24,28 +24,33 @@ FAMILIES = {"vidAlpha": 2, "vidBeta": 2, "vidGamma": 2, "vidDelta": 2}
 
 
 @pytest.fixture
-def dataset(tmp_path: Path) -> Dataset:
+def dataset(tmp_path: Path) -> LabelledSet:
     (tmp_path / "clips").mkdir()
     for clip in make_set(FAMILIES, folder=tmp_path / "clips").clips:
-        clip.place.path.write_bytes(make_clip(len(list((tmp_path / "clips").iterdir()))))
+        clip.location.path.write_bytes(make_clip(len(list((tmp_path / "clips").iterdir()))))
     return make_set(FAMILIES, folder=tmp_path / "clips")
 
 
 def write_set(
-    dataset: Dataset, out: Path, *, seed: int | None = 7, height: int | None = None, progress: Progress | None = None
+    dataset: LabelledSet,
+    out: Path,
+    *,
+    seed: int | None = 7,
+    height: int | None = None,
+    progress: Progress | None = None,
 ) -> Written:
-    stage = Stage(out, seed)
+    stage = StagingFolder(out, seed)
     parts = split_by_source(dataset, {"practice": 2, "final": 2}, seed=stage.seed)
-    return write(dataset, parts, stage, Options(height), notes="Be kind.\n", workers=2, progress=progress)
+    return write(dataset, parts, stage, SetOptions(height), notes="Be kind.\n", workers=2, progress=progress)
 
 
-def replace_sizes(dataset: Dataset) -> Dataset:
+def replace_sizes(dataset: LabelledSet) -> LabelledSet:
     """Note the sizes of the files as they are now."""
-    clips = [replace(c, place=replace(c.place, size=c.place.path.stat().st_size)) for c in dataset.clips]
+    clips = [replace(c, location=replace(c.location, size=c.location.path.stat().st_size)) for c in dataset.clips]
     return replace(dataset, clips=tuple(clips))
 
 
-def test_the_folder_holds_what_both_programs_read(dataset: Dataset, tmp_path: Path) -> None:
+def test_the_folder_holds_what_both_programs_read(dataset: LabelledSet, tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_set(dataset, out)
     assert not list(tmp_path.glob("*.part"))
@@ -72,7 +77,7 @@ def test_the_folder_holds_what_both_programs_read(dataset: Dataset, tmp_path: Pa
     assert theirs["targets"][1]["constant"] == pytest.approx(sum(float(row["hire"]) for row in training) / 4, abs=1e-4)
 
 
-def test_the_sums_cover_every_file_but_the_private_ones(dataset: Dataset, tmp_path: Path) -> None:
+def test_the_sums_cover_every_file_but_the_private_ones(dataset: LabelledSet, tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_set(dataset, out)
     listed = dict(line.split("  ")[::-1] for line in (out / "SHA256SUMS").read_text("utf-8").splitlines())
@@ -82,7 +87,7 @@ def test_the_sums_cover_every_file_but_the_private_ones(dataset: Dataset, tmp_pa
         assert hashlib.sha256(files[name].read_bytes()).hexdigest() == digest
 
 
-def test_the_seed_alone_decides(dataset: Dataset, tmp_path: Path) -> None:
+def test_the_seed_alone_decides(dataset: LabelledSet, tmp_path: Path) -> None:
     for name, seed in (("a", 7), ("b", 7), ("c", 8), ("d", None)):
         write_set(dataset, tmp_path / name, seed=seed)
     a, b, c, d = ((tmp_path / name / "SHA256SUMS").read_text("utf-8") for name in "abcd")
@@ -91,15 +96,15 @@ def test_the_seed_alone_decides(dataset: Dataset, tmp_path: Path) -> None:
     assert d not in (a, c)
 
 
-def test_a_broken_clip_is_named_and_the_others_are_kept_for_the_next_run(dataset: Dataset, tmp_path: Path) -> None:
+def test_a_broken_clip_is_named_and_the_others_are_kept_for_the_next_run(dataset: LabelledSet, tmp_path: Path) -> None:
     out, broken = tmp_path / "out", dataset.clips[3]
-    good = broken.place.path.read_bytes()
-    broken.place.path.write_bytes(good[: len(good) // 2].ljust(len(good), b"x"))
+    good = broken.location.path.read_bytes()
+    broken.location.path.write_bytes(good[: len(good) // 2].ljust(len(good), b"x"))
     with pytest.raises(BundleError, match=f"cannot be used .1.: {broken.name}") as error:
         write_set(dataset, out, seed=None)
     assert "finished clips are kept" in str(error.value)
     assert not out.exists()
-    broken.place.path.write_bytes(good)
+    broken.location.path.write_bytes(good)
     stage = tmp_path / "out.part"
     finished = sorted(stage.rglob("*.mp4"))
     assert len(finished) == 7
@@ -111,7 +116,7 @@ def test_a_broken_clip_is_named_and_the_others_are_kept_for_the_next_run(dataset
     assert b"damaged" not in {path.read_bytes() for path in out.rglob("*.mp4")}
 
 
-def test_an_interrupted_run_keeps_what_it_finished(dataset: Dataset, tmp_path: Path) -> None:
+def test_an_interrupted_run_keeps_what_it_finished(dataset: LabelledSet, tmp_path: Path) -> None:
     def interrupt(done: int, _: int) -> None:
         if done == 3:
             raise KeyboardInterrupt
@@ -129,9 +134,9 @@ def test_an_interrupted_run_keeps_what_it_finished(dataset: Dataset, tmp_path: P
     assert done == list(range(1, 9))
 
 
-def test_an_interrupted_run_goes_on_only_with_the_same_plan(dataset: Dataset, tmp_path: Path) -> None:
-    content = dataset.clips[0].place.path.read_bytes()
-    dataset.clips[0].place.path.write_bytes(bytes(len(content)))
+def test_an_interrupted_run_goes_on_only_with_the_same_plan(dataset: LabelledSet, tmp_path: Path) -> None:
+    content = dataset.clips[0].location.path.read_bytes()
+    dataset.clips[0].location.path.write_bytes(bytes(len(content)))
     with pytest.raises(BundleError, match="cannot be used"):
         write_set(dataset, tmp_path / "out")
     with pytest.raises(BundleError, match="another seed"):
@@ -140,9 +145,11 @@ def test_an_interrupted_run_goes_on_only_with_the_same_plan(dataset: Dataset, tm
         write_set(dataset, tmp_path / "out", height=60)
 
 
-def test_the_same_clip_under_two_names_is_found_where_it_would_tell_labels(dataset: Dataset, tmp_path: Path) -> None:
+def test_the_same_clip_under_two_names_is_found_where_it_would_tell_labels(
+    dataset: LabelledSet, tmp_path: Path
+) -> None:
     first, other = dataset.clips[0], dataset.clips[-1]
-    other.place.path.write_bytes(first.place.path.read_bytes())
+    other.location.path.write_bytes(first.location.path.read_bytes())
     with pytest.raises(BundleError, match=r"identical clips in two parts \(1\): ") as error:
         write_set(replace_sizes(dataset), tmp_path / "out")
     assert first.name in str(error.value)
@@ -150,7 +157,7 @@ def test_the_same_clip_under_two_names_is_found_where_it_would_tell_labels(datas
 
 
 def test_a_full_disk_is_told_before_anything_is_made(
-    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dataset: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(total=100, used=99, free=1))
     with pytest.raises(BundleError, match=r"free space, found 0\.0 GB"):
@@ -159,7 +166,7 @@ def test_a_full_disk_is_told_before_anything_is_made(
 
 
 def test_the_current_folder_will_do_and_what_is_private_is_closed_to_others(
-    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dataset: LabelledSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -168,7 +175,7 @@ def test_the_current_folder_will_do_and_what_is_private_is_closed_to_others(
     assert (tmp_path / "here" / "private").stat().st_mode & 0o077 == 0
 
 
-def test_nothing_is_written_over(dataset: Dataset, tmp_path: Path) -> None:
+def test_nothing_is_written_over(dataset: LabelledSet, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("keep me")
     with pytest.raises(BundleError, match="empty or new"):
@@ -177,12 +184,12 @@ def test_nothing_is_written_over(dataset: Dataset, tmp_path: Path) -> None:
 
 
 def test_workers_take_runs_of_one_archive_and_all_of_one_inside_another() -> None:
-    def clip(number: int, *archives: str) -> Named:
-        place = Place(Path("outer.zip"), (*archives, f"{number}.mp4"), order=number)
-        return Named("", "", Part("final", ()), Clip(f"{number}.mp4", "", place, ()))
+    def clip(number: int, *archives: str) -> NamedClip:
+        place = FileLocation(Path("outer.zip"), (*archives, f"{number}.mp4"), order=number)
+        return NamedClip("", "", Split("final", ()), LabelledClip(f"{number}.mp4", "", place, ()))
 
     direct = [clip(n) for n in range(20)]
     nested = [clip(n, "inner.zip") for n in range(20, 40)]
     cut = batches([*nested[::-1], *direct])
     assert [len(batch) for batch in cut] == [8, 8, 4, 20]
-    assert [one.clip.place.order for batch in cut for one in batch] == list(range(40))
+    assert [one.clip.location.order for batch in cut for one in batch] == list(range(40))

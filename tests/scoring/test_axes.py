@@ -454,8 +454,8 @@ def test_an_axis_has_all_that_is_shown_and_said_of_it(key: str) -> None:
     assert (column.title, column.meaning, column.file == "causes") == (axis.title, axis.meaning, axis.of_causes)
     assert len(axis.title) <= 36
     assert getattr(ExplanationScore().weights, key) > 0
-    assert all((axis.shown, axis.meaning, axis.otherwise, axis.shortfalls))
-    assert all((one.key, one.advice, one.finding) for one in axis.shortfalls)
+    assert all((axis.shown, axis.meaning, axis.otherwise, axis.error_analysis))
+    assert all((one.key, one.advice, one.finding) for one in axis.error_analysis)
     widths = {"clips": 1, "cue_claims": 2}
     zeros = {field.name: np.zeros((3, widths.get(field.name, 4))) for field in fields(AxisSums)}
     nothing = AxisSums(**zeros | {"clips": np.ones((3, 1))})

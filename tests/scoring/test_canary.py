@@ -196,7 +196,7 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
             replace(one, value=one.value and round(one.value, 2 if one.unit in {"range", "share"} else 1))
             for one in exact.diagnostics
         ),
-        shortfalls={key: share and round(share, 1) for key, share in exact.shortfalls.items()},
+        error_analysis={key: share and round(share, 1) for key, share in exact.error_analysis.items()},
     )
     pages = [report_page(redact(scored(prepared, one))) for one in (exact, rounded)]
     assert pages[0] == pages[1]

@@ -12,7 +12,7 @@ from score.diagnostics import FEWEST, LARGE, Rank, RankCurve, ReactionSize, rank
 from score.evaluate import Evaluation, evaluate
 from score.pipeline import prepare
 from score.read.answers import Explanation, parse_explanation
-from score.text.reading import Readings, read_claims
+from score.text.reading import ParsedClaims, read_claims
 from tests import there
 from tests.scoring.calls import call, effects_of, unit
 from tests.scoring.factory import NAMES, Case, full_explanation, make_case, make_input
@@ -87,14 +87,14 @@ Row = tuple[float | None, float | None, float | None]
 """Effects of hiding two parts of the picture, and the sum of the claims' sizes; None where there is none."""
 
 
-def reacting(rows: list[Row]) -> tuple[Effects, Readings, np.ndarray[Any, np.dtype[np.float64]]]:
+def reacting(rows: list[Row]) -> tuple[Effects, ParsedClaims, np.ndarray[Any, np.dtype[np.float64]]]:
     count = len(rows)
     parts = ([(cell, one) for cell, one in enumerate(row[:2]) if one is not None] for row in rows)
     calls = [
         [call("original", 0.5), *(unit(f"block-{cell}", 0.5 - one, (cell,)) for cell, one in row)] for row in parts
     ]
     seen = np.array([np.nan if claimed is None else claimed for *_, claimed in rows]).reshape(count, 1)
-    readings = Readings((frozenset(),) * count, ((),) * count, np.zeros((count, 1, 0)), np.ones(count), seen)
+    readings = ParsedClaims((frozenset(),) * count, ((),) * count, np.zeros((count, 1, 0)), np.ones(count), seen)
     return effects_of(calls), readings, np.ones(1)
 
 

@@ -15,7 +15,7 @@ import score.pipeline
 from ingest.record import seal
 from score.errors import MOST_FOUND, OrganiserError
 from score.read import tables
-from score.read.manifest import find_planted, is_sealed, read_key
+from score.read.manifest import find_unexpected, is_sealed, read_key
 from score.read.reference import read_reference
 from score.read.run import WorkerNotes, read_submission_metadata, read_worker_notes
 from score.read.tables import FileReader
@@ -204,12 +204,14 @@ def write(root: Path, *names: str) -> Path:
 
 
 def test_own_files_are_not_planted(tmp_path: Path) -> None:
-    assert find_planted(write(tmp_path, "run.json", "images/a.jpg"), {"run.json", "images/a.jpg"}).problems() == ()
+    assert find_unexpected(write(tmp_path, "run.json", "images/a.jpg"), {"run.json", "images/a.jpg"}).problems() == ()
 
 
 def test_what_poses_as_results_comes_first(tmp_path: Path) -> None:
     innocent = [f"a{number:02}.txt" for number in range(12)]
-    planted = find_planted(write(tmp_path, *innocent, "z/scores.json", "z/predictions.csv", "x.html", "y.pkl"), set())
+    planted = find_unexpected(
+        write(tmp_path, *innocent, "z/scores.json", "z/predictions.csv", "x.html", "y.pkl"), set()
+    )
     assert planted.count == 16
     assert planted.names == ("x.html", "y.pkl", "z/predictions.csv", "z/scores.json", *innocent[:6])
     (problem,) = planted.problems()
@@ -224,19 +226,19 @@ def test_links_and_special_files_are_named_and_not_followed(tmp_path: Path) -> N
     (root / "folder").symlink_to(outside)
     (root / "loop").symlink_to(root)
     os.mkfifo(root / "pipe")
-    assert find_planted(root, set()).names == ("folder", "loop", "pipe")
+    assert find_unexpected(root, set()).names == ("folder", "loop", "pipe")
 
 
 def test_a_tree_deeper_than_the_stack_is_walked(tmp_path: Path) -> None:
     with nested_folders(tmp_path, 1500):
-        assert find_planted(tmp_path, set()).count == 1
+        assert find_unexpected(tmp_path, set()).count == 1
 
 
 def test_names_are_cut_and_made_visible(tmp_path: Path) -> None:
     (tmp_path / "a\u202e\nb").write_bytes(b"")
     (tmp_path / ("n" * 200)).write_bytes(b"")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe")).write_bytes(b"")
-    names = find_planted(tmp_path, set()).names
+    names = find_unexpected(tmp_path, set()).names
     assert names[0] == "a⟦U+202E⟧ b"
     assert len(names[1]) == 61
     assert names[2] == "⟦U+DCFF⟧⟦U+DCFE⟧"

@@ -22,7 +22,7 @@ from tests.scoring.conftest import Score
 from tests.scoring.factory import NAMES, Case, full_explanation, honest_probes, make_case, recorded
 from tests.scoring.pages import HIDDEN, OPEN, Page, scored_of
 
-SHORTFALLS = {shortfall.key: shortfall for axis in REGISTRY.values() for shortfall in axis.shortfalls}
+SHORTFALLS = {shortfall.key: shortfall for axis in REGISTRY.values() for shortfall in axis.error_analysis}
 NOTHING_LOST = {key: float(shortfall.complement) for key, shortfall in SHORTFALLS.items()}
 unit = st.floats(0, 1)
 
@@ -209,7 +209,7 @@ def test_each_shortfall_is_advised_on_its_axes_and_what_lost_nothing_has_no_figu
     for axis in REGISTRY.values():
         shares = NOTHING_LOST | {key: 0.58 if shortfall.complement else 0.42}
         figure = f"42\N{NO-BREAK SPACE}% {shortfall.finding}"
-        expected = (shortfall.advice, figure) if shortfall in axis.shortfalls else (axis.otherwise, "")
+        expected = (shortfall.advice, figure) if shortfall in axis.error_analysis else (axis.otherwise, "")
         assert axis_advice(axis, shares) == expected
         assert axis_advice(axis, dict.fromkeys(SHORTFALLS)) == axis_advice(axis, NOTHING_LOST) == (axis.otherwise, "")
 
@@ -227,10 +227,10 @@ def test_shortfalls_of_an_honest_and_of_a_contrary_account(tmp_path: Path) -> No
         cues = [cue | {"contribution": -cue["contribution"]} for cue in said["evidence"]["cues"]]
         return said | {"text": "", "evidence": said["evidence"] | {"cues": cues}}
 
-    honest = scored_of(tmp_path / "honest", make_case()).evaluation.shortfalls
+    honest = scored_of(tmp_path / "honest", make_case()).evaluation.error_analysis
     case = make_case()
     case.explain = contrary
-    turned = scored_of(tmp_path / "turned", case).evaluation.shortfalls
+    turned = scored_of(tmp_path / "turned", case).evaluation.error_analysis
     assert [honest[key] for key in ("wrong_sign", "no_space", "invalid_text", "space_reversed")] == [0, 0, 0, 0]
     assert [turned[key] for key in ("wrong_sign", "invalid_text")] == [1, 1]
 

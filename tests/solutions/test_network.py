@@ -24,7 +24,7 @@ FOLDER = SOLUTIONS / "network"
 pytest.importorskip("onnxruntime", reason="there is no ONNX Runtime for this machine")
 sys.path.insert(0, str(FOLDER))
 from videonet.evidence import claims, moved, space_map, time_weights  # noqa: E402 - a path that stayed would do harm
-from videonet.network import Answer  # noqa: E402
+from videonet.network import NetworkOutput  # noqa: E402
 
 sys.path.remove(str(FOLDER))
 
@@ -32,7 +32,7 @@ PARTS = {"smile": "mouth", "gaze": "eyes", "motion": "hand"}
 
 
 class Networked(Solution, Protocol):
-    """The solution's class; `network.read` returns its `Answer`."""
+    """The solution's class; `network.read` returns its `NetworkOutput`."""
 
     network: Any
 
@@ -50,8 +50,8 @@ def lively() -> ClipSpec:
 
 
 @pytest.fixture(scope="module")
-def answer(model: Networked, lively: ClipSpec) -> Answer:
-    found: Answer = model.network.read(DrawnClip(lively))
+def answer(model: Networked, lively: ClipSpec) -> NetworkOutput:
+    found: NetworkOutput = model.network.read(DrawnClip(lively))
     return found
 
 
@@ -98,7 +98,7 @@ def test_places_and_moments_add_up_to_the_cue(model: Networked, lively: ClipSpec
 
 @pytest.mark.parametrize("cue", PARTS)
 def test_an_exchange_moves_the_scores_to_the_other_side(
-    model: Networked, answer: Answer, lively: ClipSpec, cue: str
+    model: Networked, answer: NetworkOutput, lively: ClipSpec, cue: str
 ) -> None:
     row = list(PARTS).index(cue)
     shown = model.network.read(DrawnClip(with_others(lively, [PARTS[cue]]))).scores
@@ -108,7 +108,7 @@ def test_an_exchange_moves_the_scores_to_the_other_side(
 
 
 def test_a_claim_is_how_far_the_prediction_moves_without_the_cue(
-    model: Networked, answer: Answer, lively: ClipSpec
+    model: Networked, answer: NetworkOutput, lively: ClipSpec
 ) -> None:
     for cue in ("smile", "lighting", "words"):
         neutral = model.network.read(DrawnClip(lively.without(cue))).scores
@@ -116,7 +116,7 @@ def test_a_claim_is_how_far_the_prediction_moves_without_the_cue(
         assert np.abs(claimed - (answer.scores - neutral)).max() < 0.06
 
 
-def test_the_map_lies_on_the_mouth_where_the_mouth_alone_counts(answer: Answer) -> None:
+def test_the_map_lies_on_the_mouth_where_the_mouth_alone_counts(answer: NetworkOutput) -> None:
     without = answer.without.copy()
     without[1:] = answer.scores
     space = space_map(replace(answer, without=without))
@@ -125,7 +125,7 @@ def test_the_map_lies_on_the_mouth_where_the_mouth_alone_counts(answer: Answer) 
     assert 0 < (row + 0.5) * 10 - answer.pose.y < 1.5 * answer.pose.unit
 
 
-def test_an_event_lies_where_its_window_changes(answer: Answer) -> None:
+def test_an_event_lies_where_its_window_changes(answer: NetworkOutput) -> None:
     without, (mouth, *others) = answer.without.copy(), answer.maps
     without[1:] = answer.scores
     late = np.zeros_like(mouth)

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from bundle_tools.synthetic.body import spells
 from bundle_tools.synthetic.clip import DURATION_S, FRAMES, HEIGHT, WIDTH, render, scene_of
 from bundle_tools.synthetic.dataset import Member, plan
-from bundle_tools.synthetic.exchange import Part, as_entry, exchange_of, parts_of, with_others
+from bundle_tools.synthetic.exchange import DrawnPart, as_entry, exchange_of, parts_of, with_others
 from bundle_tools.synthetic.person import WORD_STEPS
 from bundle_tools.synthetic.script import ADJECTIVES, RATE, write_script
 
 CLIPS = plan("practice", clips=6, seed=31)
 
 
-def inside(parts: list[Part], names: set[str]) -> NDArray[np.uint8]:
+def inside(parts: list[DrawnPart], names: set[str]) -> NDArray[np.uint8]:
     mask = np.zeros((HEIGHT, WIDTH), np.uint8)
     for part in parts:
         if part.name in names and part.outline is not None:

@@ -42,21 +42,21 @@ def bands(contenders: Sequence[Contender], share: float = ABOVE) -> dict[str, in
     `contenders`: in any order, at least one. `share`: share of the resamples from which a run is above another, in
     (0.5, 1]. Returns name -> band, best total first; equal totals are sorted by name.
     """
-    ordered = sorted(contenders, key=lambda one: (-one.total, one.name))
+    ordered = sorted(contenders, key=lambda contender: (-contender.total, contender.name))
     above = shares_above(ordered) >= share
     parted = above | above.T
-    found: dict[str, int] = {}
+    band_of: dict[str, int] = {}
     band, first = 1, 0
-    for place, contender in enumerate(ordered):
-        if parted[place, first:place].any():
-            band, first = band + 1, place
-        found[contender.name] = band
-    return found
+    for rank, contender in enumerate(ordered):
+        if parted[rank, first:rank].any():
+            band, first = band + 1, rank
+        band_of[contender.name] = band
+    return band_of
 
 
 def places(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
     """Return each value's place, 1 for the highest; equal values share the better one, and the next is skipped."""
-    return [int(place) for place in _ranks(values, "min")]
+    return [int(rank) for rank in _ranks(values, "min")]
 
 
 def middle_ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:

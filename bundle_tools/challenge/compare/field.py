@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.challenge.compare.bands import ABOVE, Contender, bands, mean_ranks, places, shares_above
-from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.compare.runs import RunFolder
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import scoring_input, use_scoring_program
@@ -51,7 +51,7 @@ class Entry:
 
     name: str
     scores: ClipScores
-    said: Explained
+    answers: Explained
     skill: float
     """Skill factor: the share of the way from the constant to the reference, in [0, 1]."""
     points: dict[str, float]
@@ -84,7 +84,7 @@ class Field:
         return axis_weights(self.settings.explanation_score, causes=self.entries[0].scores.has_causes)
 
 
-def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path) -> Field:
+def score_field(phase: Phase, runs: Sequence[RunFolder], resamples: int, scratch: Path) -> Field:
     """Score runs.
 
     `runs`: at least one, all of this phase. `resamples`: number of resamples, >= 1. Raises BundleError when the phase
@@ -100,11 +100,13 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
     weights = np.ones((1, first.groups))
     if drawn:
         weights = np.concatenate(list(resample_weights(first.groups, resamples, first.settings.bootstrap.seed)))
-    entries = (_entry(run.name, scores, said, weights) for run, (scores, said) in zip(runs, gathered, strict=True))
+    entries = (_entry(run.name, scores, facts, weights) for run, (scores, facts) in zip(runs, gathered, strict=True))
     return Field(phase.slug, first.settings, truth, tuple(entries), drawn)
 
 
-def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Array, list[tuple[ClipScores, Explained]]]:
+def _gathered(
+    runs: Sequence[RunFolder], reference: Path, scratch: Path
+) -> tuple[Array, list[tuple[ClipScores, Explained]]]:
     """Read every run, but keep only what is needed: the maps of all runs would fill the memory."""
     truth, gathered, wrong = np.empty((0, 0)), [], []
     for number, run in enumerate(runs):
@@ -117,7 +119,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Arra
             continue
         counted = prepared.outcomes.only_counted()
         facts = prepared.results.run
-        said = Explained(
+        answers = Explained(
             prediction=counted.prediction,
             texts=tuple(explanation.text for explanation in counted.explanations),
             jury=prepared.jury.value if prepared.jury else 0.0,
@@ -126,22 +128,22 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Arra
             facts=facts.details,
         )
         truth = counted.truth
-        gathered.append((clip_scores(prepared.outcomes, prepared.settings), said))
+        gathered.append((clip_scores(prepared.outcomes, prepared.settings), answers))
     if wrong:
         raise BundleError(" ".join(wrong) + " Leave them out, or run them again.")
     return truth, gathered
 
 
-def _entry(name: str, scores: ClipScores, said: Explained, weights: Array) -> Entry:
+def _entry(name: str, scores: ClipScores, facts: Explained, weights: Array) -> Entry:
     ones = np.ones((1, len(scores.clip_ids)))
     moments, axes = scores.moments.weighted(ones), scores.axes.weighted(ones)
-    measured = scores.measured((moments, axes), said.jury, said.failed, said.duration_s)
+    measured = scores.measured((moments, axes), facts.jury, facts.failed, facts.duration_s)
     return Entry(
         name=name,
         scores=scores,
-        said=said,
+        answers=facts,
         skill=float(credited_skill(axes.error, axes.baseline_error, axes.reference_error)[0]),
-        points={one.key: float(np.ravel(one.compute(measured))[0]) for one in columns(scores.settings)},
+        points={column.key: float(np.ravel(column.compute(measured))[0]) for column in columns(scores.settings)},
         draws=column_values(scores, weights),
     )
 
@@ -153,7 +155,7 @@ LARGE_REACTION = "!"
 
 
 @dataclass(frozen=True)
-class Row:
+class Standing:
     """One run among the others: its total, 0 to 100, and its axes, 0 to 1; places count from 1 for the best."""
 
     name: str
@@ -183,12 +185,12 @@ class Row:
     """Name of each other run -> share of the resamples in which this one's total is higher."""
 
 
-def record(rows: Sequence[Row], phase: str, resamples: int) -> dict[str, Any]:
+def record(rows: Sequence[Standing], phase: str, resamples: int) -> dict[str, Any]:
     """Return the comparison as JSON data."""
     return {"phase": phase, "resamples": resamples, "share": ABOVE, "runs": [asdict(row) for row in rows]}
 
 
-def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
+def lines(rows: Sequence[Standing], phase: str, resamples: int) -> list[str]:
     """Return the comparison for a terminal: the ranking, the axes, and who is above whom."""
     names = [_short(row.name) for row in rows]
     ranking = [["band", "place", "total", "95 % interval", "arithmetic mean", "mean rank", "run"]]
@@ -225,7 +227,7 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
     return [*text, "best run that has none above it, and ends before the first run that is below one of its members."]
 
 
-def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:
+def _beside(rows: Sequence[Standing], names: Sequence[str]) -> list[list[str]]:
     """Return unscored values: clips right for the right reason or not, and the reaction size."""
     titles = TITLES if any(row.reasons for row in rows) else {}
     cells = [[*titles.values(), "reaction size", "run"]]
@@ -271,16 +273,16 @@ class Difference:
         return int(self.higher >= ABOVE) - int(self.lower >= ABOVE)
 
 
-def difference(one: Entry, other: Entry, column: str, *, drawn: bool = True) -> Difference:
+def difference(entry: Entry, other: Entry, column: str, *, drawn: bool = True) -> Difference:
     """Subtract a column of one run from that of another.
 
     `drawn`: whether the draws are resamples; if they are not, there is no interval.
     """
-    gap = one.draws[column] - other.draws[column]
+    gap = entry.draws[column] - other.draws[column]
     tail = (1 - LEVEL) / 2
     ends = np.quantile(gap, [tail, 1 - tail]) if drawn else None
     return Difference(
-        value=one.points[column] - other.points[column],
+        value=entry.points[column] - other.points[column],
         interval=None if ends is None else (float(ends[0]), float(ends[1])),
         higher=float((gap > 0).mean()),
         lower=float((gap < 0).mean()),
@@ -313,27 +315,27 @@ DIAGNOSTIC = "Totals are diagnostic here: the leaderboard ranks by predictions."
 """Added if the phase does not rank by totals."""
 
 
-def judge(field: Field) -> list[Row]:
+def standings(field: Field) -> list[Standing]:
     """Sort runs, best total first."""
     weights = field.weights
     arithmetic = [
-        100 * one.points["coverage"] * one.skill * sum(weight * one.points[axis] for axis, weight in weights.items())
-        for one in field.entries
+        100 * run.points["coverage"] * run.skill * sum(weight * run.points[axis] for axis, weight in weights.items())
+        for run in field.entries
     ]
     # Skill and coverage count too: a model that predicts nothing may explain it well.
-    judged = [[*(one.points[axis] for axis in weights), one.points["coverage"], one.skill] for one in field.entries]
+    judged = [[*(run.points[axis] for axis in weights), run.points["coverage"], run.skill] for run in field.entries]
     ranks = mean_ranks(np.array(judged))
-    contenders = [Contender(one.name, one.points[TOTAL], one.draws[TOTAL]) for one in field.entries]
+    contenders = [Contender(run.name, run.points[TOTAL], run.draws[TOTAL]) for run in field.entries]
     above = shares_above(contenders)
     total_places = places([contender.total for contender in contenders])
     arithmetic_places, rank_places = places(arithmetic), places(-ranks)
-    found = bands(contenders)
+    band_of = bands(contenders)
     result = {}
-    for at, (one, contender) in enumerate(zip(field.entries, contenders, strict=True)):
+    for at, (run, contender) in enumerate(zip(field.entries, contenders, strict=True)):
         ends = percentile_interval(contender.draws, field.settings.bootstrap.level) if field.drawn else None
-        result[one.name] = Row(
-            name=one.name,
-            band=found[one.name],
+        result[run.name] = Standing(
+            name=run.name,
+            band=band_of[run.name],
             place=total_places[at],
             total=contender.total,
             interval=(float(ends[0]), float(ends[1])) if ends else None,
@@ -341,12 +343,12 @@ def judge(field: Field) -> list[Row]:
             arithmetic_place=arithmetic_places[at],
             mean_rank=float(ranks[at]),
             mean_rank_place=rank_places[at],
-            coverage=one.points["coverage"],
-            skill=one.skill,
-            axes={axis: one.points[axis] for axis in weights},
-            reasons=asdict(one.scores.reasons) if one.scores.reasons else None,
-            reaction_size=one.scores.reaction.value,
-            large_reaction=one.scores.reaction.large,
+            coverage=run.points["coverage"],
+            skill=run.skill,
+            axes={axis: run.points[axis] for axis in weights},
+            reasons=asdict(run.scores.reasons) if run.scores.reasons else None,
+            reaction_size=run.scores.reaction.value,
+            large_reaction=run.scores.reaction.large,
             above={other.name: float(above[at, k]) for k, other in enumerate(contenders) if k != at},
         )
-    return [result[name] for name in found]
+    return [result[name] for name in band_of]

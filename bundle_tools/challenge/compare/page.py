@@ -16,7 +16,7 @@ from bundle_tools.challenge.compare.field import (
     TOTAL,
     Entry,
     Field,
-    Row,
+    Standing,
     difference,
     errors,
     held_up,
@@ -54,7 +54,7 @@ class Cell:
     """1 above the best run, -1 below, 0 if the difference may be chance."""
 
 
-def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
+def comparison_page(field: Field, rows: Sequence[Standing], *, full: bool) -> str:
     """Render the page as one self-contained file with style and script.
 
     `rows`: best total first. `full`: whether to include what the phase hides from participants.
@@ -92,12 +92,12 @@ def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
 
 def _facts(field: Field) -> dict[str, list[str]]:
     """Return the facts about each run by label."""
-    known = [dict(entry.said.facts) for entry in field.entries]
+    known = [dict(entry.answers.facts) for entry in field.entries]
     labels = dict.fromkeys(label for facts in known for label in facts)
     return {label: [one_line(facts.get(label, NONE), _LONGEST_FACT) for facts in known] for label in labels}
 
 
-def _conclusion(field: Field, rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
+def _conclusion(field: Field, rows: Sequence[Standing], names: Sequence[str]) -> Iterator[str]:
     """Describe in sentences how far the ranking can be trusted."""
     if field.settings.rank_by != "explanation":
         yield DIAGNOSTIC
@@ -116,11 +116,11 @@ def _conclusion(field: Field, rows: Sequence[Row], names: Sequence[str]) -> Iter
     }
     for rule, places in rules.items():
         if places[0] != 1:
-            best = [name for name, place in zip(names, places, strict=True) if place == 1]
+            best = [name for name, rank in zip(names, places, strict=True) if rank == 1]
             yield f"By {rule}, {_listed(best)} would be first."
     same: dict[tuple[bytes, tuple[str, ...]], list[str]] = defaultdict(list)
     for name, entry in zip(names, field.entries, strict=True):
-        same[entry.said.prediction.tobytes(), entry.said.texts].append(name)
+        same[entry.answers.prediction.tobytes(), entry.answers.texts].append(name)
     for group in same.values():
         if len(group) > 1:
             yield f"{_listed(group)} gave the same predictions and texts for every clip."
@@ -185,9 +185,9 @@ def _unscored(field: Field, *, clips: bool, truth: bool) -> Iterator[tuple[str, 
     """
     gate = percent(field.settings.explanation_score.gate)
     meaning = f"Clips. Right: off by less than {gate} of the range; grounded: claims agree with known causes by "
-    found = [entry.scores.reasons for entry in field.entries]
-    for key, title in TITLES.items() if truth and all(found) else ():
-        counts = [counted(asdict(reasons)[key], reasons.clips) for reasons in found if reasons]
+    all_reasons = [entry.scores.reasons for entry in field.entries]
+    for key, title in TITLES.items() if truth and all(all_reasons) else ():
+        counts = [counted(asdict(reasons)[key], reasons.clips) for reasons in all_reasons if reasons]
         yield title[0].upper() + title[1:], f"{meaning}{GROUNDED:g}.", counts
     sizes = [
         number(reaction.value, 2 if clips else 1) + (f"{NO_BREAK}(large)" if reaction.large else "")
@@ -204,7 +204,7 @@ def _where_they_differ(field: Field, *, truth: bool) -> dict[str, list[Any]]:
     """
     settings = field.settings
     main = settings.names.index(settings.main_target)
-    predicted = np.stack([entry.said.prediction[:, main] for entry in field.entries])
+    predicted = np.stack([entry.answers.prediction[:, main] for entry in field.entries])
     quality = held_up(field)
     judged = evaluated_targets(field.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
     return {
@@ -217,7 +217,7 @@ def _where_they_differ(field: Field, *, truth: bool) -> dict[str, list[Any]]:
                 field.clip_ids[clip],
                 settings.targets[judged[clip]].title,
                 quality[:, clip].tolist(),
-                [visible(entry.said.texts[clip], _LONGEST_TEXT) for entry in field.entries],
+                [visible(entry.answers.texts[clip], _LONGEST_TEXT) for entry in field.entries],
             )
             for clip in widest(quality, MOST_CLIPS)
         ],

@@ -18,7 +18,7 @@ MOST_FILES = 50_000
 
 
 @dataclass(frozen=True)
-class Run:
+class RunFolder:
     """The results of one submission."""
 
     name: str
@@ -33,16 +33,16 @@ def expand(paths: list[Path]) -> list[Path]:
 
     Raises BundleError if none of them has an output.
     """
-    found = []
+    runs = []
     for path in paths:
         inside = runs_in(path) if is_fetched(path) else [path]
         if not inside:
             raise BundleError(f"{path}: expected submissions with an output, found none. Fetch again.")
-        found += inside
-    return found
+        runs += inside
+    return runs
 
 
-def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
+def find_runs(paths: list[Path], scratch: Path) -> list[RunFolder]:
     """Find the results in each folder or zip.
 
     `paths`: at least one; a folder of `bundle server fetch` stands for its submissions on the leaderboard. Raises
@@ -60,16 +60,16 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
             except BundleError as error:
                 wrong.append(f"{path}: {error}")
                 continue
-        found = next((folder / place for place in PLACES if (folder / place / "run.json").is_file()), None)
+        results = next((folder / below for below in PLACES if (folder / below / "run.json").is_file()), None)
         try:
-            task = read_json(found / "run.json", LARGEST_FACTS).get("task") if found is not None else None
+            task = read_json(results / "run.json", LARGEST_FACTS).get("task") if results is not None else None
         except (BundleError, AttributeError) as error:
             wrong.append(f"{path}: {error}")
             continue
-        if found is None or not isinstance(task, str):
+        if results is None or not isinstance(task, str):
             wrong.append(f"{path}: expected the results of ingestion (run.json in it, in {', '.join(PLACES[1:])}).")
             continue
-        runs.append(Run(name, found.resolve(), task))
+        runs.append(RunFolder(name, results.resolve(), task))
     if wrong:
         raise BundleError(" ".join(wrong))
     return runs

@@ -78,7 +78,7 @@ class Rules(Section):
 
     def mistakes(self) -> Iterator[Rule]:
         """Check the scale, the names and the weights."""
-        names, total = [criterion.name for criterion in self.criteria], sum(one.weight for one in self.criteria)
+        names, total = [criterion.name for criterion in self.criteria], sum(row.weight for row in self.criteria)
         if not 0 <= self.lowest < self.highest <= 9:
             yield "scale", f"{self.lowest} to {self.highest}", "two digits, ascending"
         if len(set(names)) < len(names):
@@ -117,7 +117,7 @@ class Team:
 
 
 @plain_dataclass(frozen=True)
-class Item:
+class RatedItem:
     """One explanation that jurors rate."""
 
     item_id: str
@@ -140,7 +140,7 @@ class Key:
     teams: tuple[Team, ...]
     clips: tuple[str, ...]
     """Clips that every finalist is judged on."""
-    items: tuple[Item, ...]
+    items: tuple[RatedItem, ...]
     missing: tuple[tuple[str, str], ...]
     """(letter, clip id) of missing explanations; each counts as the lowest rating without being asked about."""
     sheets: tuple[str, ...]

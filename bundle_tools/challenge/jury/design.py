@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bundle_tools.challenge.compare.field import judge, score_field
-from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.jury.criteria import Item, Key, Rules, Team
+from bundle_tools.challenge.compare.field import score_field, standings
+from bundle_tools.challenge.compare.runs import RunFolder
+from bundle_tools.challenge.jury.criteria import Key, RatedItem, Rules, Team
 from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.codabench.competition import Phase
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import scoring_input, unpacked, use_scoring_program
 from score.pipeline import prepare
@@ -57,7 +57,7 @@ class Final:
         return self.settings.names.index(self.settings.main_target)
 
 
-def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
+def gather(phase: Phase, runs: Sequence[RunFolder], scratch: Path) -> Final:
     """Read, check and score the finalists' results.
 
     `runs`: at least two, of this phase. Raises BundleError if the phase lacks something, if there are fewer than two
@@ -65,18 +65,20 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     """
     if len(runs) < 2:
         raise BundleError("Expected at least two runs to compare, found one.")
-    rows = {row.name: row for row in judge(score_field(phase, runs, RESAMPLES, scratch))}
+    rows = {row.name: row for row in standings(score_field(phase, runs, RESAMPLES, scratch))}
     reference = use_scoring_program(phase, scratch)
     prepared = [
         prepare(scoring_input(scratch / f"jury-{number}", reference, run.folder)) for number, run in enumerate(runs)
     ]
-    said = [one.results.folder.hashes["explanations.jsonl"] for one in prepared]
-    same = [run.name for run, digest in zip(runs, said, strict=True) if said.count(digest) > 1]
+    digests = [scored.results.folder.hashes["explanations.jsonl"] for scored in prepared]
+    same = [run.name for run, digest in zip(runs, digests, strict=True) if digests.count(digest) > 1]
     if same:
         raise BundleError(f"{', '.join(same)}: the same explanations. Keep only one of them.")
     finalists = tuple(
-        Finalist(run.name, rows[run.name].total, rows[run.name].band, one.results.rated_as, run.folder, one.outcomes)
-        for run, one in zip(runs, prepared, strict=True)
+        Finalist(
+            run.name, rows[run.name].total, rows[run.name].band, scored.results.rated_as, run.folder, scored.outcomes
+        )
+        for run, scored in zip(runs, prepared, strict=True)
     )
     folder = unpacked(phase.task.input_data, scratch / "input")
     if folder is None:
@@ -86,7 +88,7 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
 
 def _clips(folder: Path) -> dict[str, Path]:
     """Find the video of every clip."""
-    clips = {clip_id: folder / file for clip_id, file, _ in read_clips(Dataset(folder))}
+    clips = {clip_id: folder / file for clip_id, file, _ in read_clips(DataFiles(folder))}
     missing = sorted(clip_id for clip_id, video in clips.items() if not video.is_file())
     if missing or not clips:
         raise BundleError(f"{folder}: no video of {', '.join(missing[:10]) or 'any clip'}. Run `bundle check`.")
@@ -124,11 +126,12 @@ def choose_clips(final: Final, count: int, seed: str) -> list[str]:
     level, groups = _levels(final), _groups(final)
     person = dict(zip(ids, outcomes.sources.tolist(), strict=True))
     explained = {
-        clip_id: sum(one.outcomes.explanations[at].text_ok for one in final.finalists) for at, clip_id in enumerate(ids)
+        clip_id: sum(finalist.outcomes.explanations[at].text_ok for finalist in final.finalists)
+        for at, clip_id in enumerate(ids)
     }
     usable = [clip_id for clip_id in ids if explained[clip_id] > 1]
     luck.shuffle(usable)
-    predicted = np.stack([one.outcomes.prediction[:, final.main] for one in final.finalists])
+    predicted = np.stack([finalist.outcomes.prediction[:, final.main] for finalist in final.finalists])
     differing = sorted(usable, key=lambda clip_id: -np.nanstd(predicted[:, ids.index(clip_id)]))
     chosen: list[str] = []
     persons: set[int] = set()
@@ -150,7 +153,7 @@ def choose_clips(final: Final, count: int, seed: str) -> list[str]:
         left = [clip_id for clip_id in usable if person[clip_id] not in persons]
         if not left:
             break
-        emptiest = min({level[clip_id] for clip_id in left}, key=lambda one: (filled[one], one))
+        emptiest = min({level[clip_id] for clip_id in left}, key=lambda stratum: (filled[stratum], stratum))
         take(min((clip_id for clip_id in left if level[clip_id] == emptiest), key=rarity))
     if len(chosen) < 2:
         raise BundleError("Expected at least two clips, of two people, that two finalists explained.")
@@ -163,7 +166,7 @@ def balance_of(final: Final, chosen: Sequence[str]) -> Balance:
     level, groups = _levels(final), _groups(final)
     seen = Counter(group for clip_id in chosen for group in groups[clip_id])
     return Balance(
-        levels=tuple(sum(level[clip_id] == one for clip_id in chosen) for one in range(LEVELS)),
+        levels=tuple(sum(level[clip_id] == stratum for clip_id in chosen) for stratum in range(LEVELS)),
         groups={
             attribute.name: {value: seen[attribute.name, value] for value in attribute.values}
             for attribute in final.finalists[0].outcomes.known.groups
@@ -182,7 +185,7 @@ def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
     """Return for each clip (attribute, group) of its person; empty if the phase names no groups."""
     outcomes = final.finalists[0].outcomes
     return {
-        clip_id: [(one.name, one.values[one.member[at]]) for one in outcomes.known.groups]
+        clip_id: [(group.name, group.values[group.member[at]]) for group in outcomes.known.groups]
         for at, clip_id in enumerate(outcomes.clip_ids)
     }
 
@@ -195,7 +198,7 @@ MOST_TEAMS = len(LETTERS)
 class ShownItem:
     """An item with what it shows."""
 
-    item: Item
+    item: RatedItem
     text: str
     image: tuple[int, str] | None
     """Index of the finalist, and path of the picture in its results."""
@@ -228,7 +231,7 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
         for clip_id in clips
         for team, number in enumerate(order)
     }
-    genuine = [_genuine(final, order, seed, *place) for place, there in explained.items() if there]
+    genuine = [_genuine(final, order, seed, *cell) for cell, there in explained.items() if there]
     drawn = luck.sample(genuine, min(rules.controls.boilerplate, len(genuine)))
     texts = rules.boilerplate_texts
     boilerplate = [
@@ -243,16 +246,16 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
         main_target=final.settings.main_target,
         rules_sha256=rules.sha256,
         teams=tuple(
-            Team(LETTERS[at], one.name, one.rated_sha256, round(one.total, 2), one.band)
-            for at, one in enumerate(finalists)
+            Team(LETTERS[at], finalist.name, finalist.rated_sha256, round(finalist.total, 2), finalist.band)
+            for at, finalist in enumerate(finalists)
         ),
         clips=tuple(clips),
-        items=tuple(one.item for one in items),
+        items=tuple(sheet_item.item for sheet_item in items),
         missing=tuple((LETTERS[team], clip_id) for (clip_id, team), there in explained.items() if not there),
         sheets=tuple(_name(seed, f"sheet {number}") for number in range(jurors)),
     )
     orders = tuple(_order(key, juror, jurors, random.Random(f"{seed}: order {juror}")) for juror in range(jurors))  # noqa: S311 - as above
-    return Design(key, {one.item.item_id: one for one in items}, orders)
+    return Design(key, {sheet_item.item.item_id: sheet_item for sheet_item in items}, orders)
 
 
 def _name(seed: str, what: str) -> str:
@@ -265,10 +268,10 @@ def _genuine(final: Final, order: Sequence[int], seed: str, clip_id: str, team: 
     `order`: indices of the finalists, by the team's letter. `team`: index of the letter.
     """
     finalist = final.finalists[order[team]]
-    place = final.clip_ids.index(clip_id)
-    explanation = finalist.outcomes.explanations[place]
-    values = tuple(float(value) for value in finalist.outcomes.prediction[place])
-    item = Item(_name(seed, f"genuine {clip_id} {team}"), "genuine", clip_id, LETTERS[team], "")
+    row = final.clip_ids.index(clip_id)
+    explanation = finalist.outcomes.explanations[row]
+    values = tuple(float(value) for value in finalist.outcomes.prediction[row])
+    item = RatedItem(_name(seed, f"genuine {clip_id} {team}"), "genuine", clip_id, LETTERS[team], "")
     image = (order[team], explanation.image) if explanation.image else None
     return ShownItem(item, explanation.text, image, values)
 
@@ -300,7 +303,7 @@ def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str,
             if item.kind == "boilerplate":
                 block.insert(luck.randrange(len(block) + 1), item.item_id)
         blocks.append(block)
-    for item in (one for one in key.items if one.kind == "repeat"):
+    for item in (repeated for repeated in key.items if repeated.kind == "repeat"):
         first, half = clips.index(item.clip_id), len(clips) // 2
         apart = range(first + half, len(clips)) if first < len(clips) - half else range(first - half + 1)
         blocks[luck.choice(apart)].append(item.item_id)

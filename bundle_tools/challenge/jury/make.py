@@ -9,7 +9,7 @@ from typing import Any
 
 from bundle_tools.atomic import write_text
 from bundle_tools.canonical import for_browser
-from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.compare.runs import RunFolder
 from bundle_tools.challenge.jury.criteria import Rules, write_key
 from bundle_tools.challenge.jury.design import (
     MOST_TEAMS,
@@ -45,7 +45,7 @@ class JuryFiles:
 
 def make_jury(
     phase: Phase,
-    runs: Sequence[Run],
+    runs: Sequence[RunFolder],
     out: Path,
     *,
     jurors: int,
@@ -77,13 +77,13 @@ def make_jury(
     design = plan(phase.slug, final, chosen, jurors, rules, seed)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
-        place = Path(folder) / "jury"
-        place.mkdir()
+        folder_made = Path(folder) / "jury"
+        folder_made.mkdir()
         for juror in range(jurors):
             page = sheet_page(design, juror, final, rules, videos)
-            write_text(place / _sheet(juror), page)
-        write_key(place / KEY, design.key)
-        place.replace(out)
+            write_text(folder_made / _sheet(juror), page)
+        write_key(folder_made / KEY, design.key)
+        folder_made.replace(out)
     return JuryFiles(
         design, balance_of(final, chosen), tuple(out / _sheet(juror) for juror in range(jurors)), out / KEY
     )

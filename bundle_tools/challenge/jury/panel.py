@@ -20,7 +20,7 @@ LONGEST_REMARK = 4000
 
 
 @dataclass(frozen=True)
-class Answer:
+class ItemRating:
     """One juror's answer about one item."""
 
     ratings: tuple[int, ...] | None
@@ -29,15 +29,15 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Answers:
+class RatedSheet:
     """One juror's file."""
 
     juror: int
-    items: dict[str, Answer]
+    items: dict[str, ItemRating]
     """By item id, without unanswered items."""
 
 
-def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool = False) -> list[Answers]:
+def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool = False) -> list[RatedSheet]:
     """Read the files of all jurors.
 
     `paths`: at least one file, as a sheet exports it.
@@ -49,7 +49,7 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
     if rules.sha256 != key.rules_sha256:
         raise BundleError("The rules have changed since the sheets were made. Give --rules the earlier file.")
     problems: list[str] = []
-    read: dict[int, tuple[Path, Answers]] = {}
+    read: dict[int, tuple[Path, RatedSheet]] = {}
     for path in paths:
         answers = _file(path, key, rules, problems, partial=partial)
         if answers is None:
@@ -64,13 +64,13 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
     return [read[number][1] for number in sorted(read)]
 
 
-def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: bool) -> Answers | None:
+def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: bool) -> RatedSheet | None:
     again = "Ask the juror to open the sheet and to save the ratings once more."
     try:
         outer = json.loads(read_text(path, LARGEST_FILE))
         payload = outer["payload"]
         content: dict[str, Any] = json.loads(payload)
-        given = content["answers"]
+        entries = content["answers"]
         stated = outer["format_version"], outer["sha256"], content["sheet"], content["design"]
     except BundleError as error:
         problems.append(f"{error} {again}")
@@ -89,35 +89,35 @@ def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: b
         problems.append(
             f"{path}: belongs to another jury than this key. Sheets and key must come from the same `bundle jury make`."
         )
-    elif not isinstance(given, dict):
+    elif not isinstance(entries, dict):
         problems.append(f"{path}: expected answers by item. {again}")
     else:
-        return _answers(path, key.sheets.index(sheet) + 1, given, key, rules, problems, partial=partial)
+        return _answers(path, key.sheets.index(sheet) + 1, entries, key, rules, problems, partial=partial)
     return None
 
 
 def _answers(
-    path: Path, juror: int, given: dict[str, Any], key: Key, rules: Rules, problems: list[str], *, partial: bool
-) -> Answers | None:
+    path: Path, juror: int, entries: dict[str, Any], key: Key, rules: Rules, problems: list[str], *, partial: bool
+) -> RatedSheet | None:
     items = {item.item_id for item in key.items}
     read, wrong, open_ = {}, [], 0
     for item_id in (item.item_id for item in key.items):
-        entry = given.get(item_id)
+        entry = entries.get(item_id)
         answer = _answer(entry, rules) if isinstance(entry, dict) else None
-        if isinstance(answer, Answer):
+        if isinstance(answer, ItemRating):
             read[item_id] = answer
         elif answer is None or answer == "unfinished":
             open_ += 1
         else:
             wrong.append(f"item {item_id}: {answer}")
-    wrong += [f"item {item_id[:20]}: not on any sheet" for item_id in sorted(set(given) - items)]
+    wrong += [f"item {item_id[:20]}: not on any sheet" for item_id in sorted(set(entries) - items)]
     if open_ and not partial:
         wrong.append(f"{open_} of {len(items)} items have no answer; let the juror finish, or use --partial")
     problems += [f"{path}: {text}" for text in wrong]
-    return None if wrong else Answers(juror, read)
+    return None if wrong else RatedSheet(juror, read)
 
 
-def _answer(entry: dict[str, Any], rules: Rules) -> Answer | str:
+def _answer(entry: dict[str, Any], rules: Rules) -> ItemRating | str:
     """Read one answer, or return a text with the problem; `unfinished` means that it is missing."""
     ratings, remark = entry.get("ratings"), entry.get("remark") or ""
     if isinstance(remark, str):  # JSON can contain a lone surrogate, but a UTF-8 file cannot
@@ -125,14 +125,14 @@ def _answer(entry: dict[str, Any], rules: Rules) -> Answer | str:
     if not isinstance(remark, str) or len(remark) > LONGEST_REMARK:
         return f"remark: expected a text of up to {LONGEST_REMARK} characters"
     if entry.get("cannot_judge") is True:
-        return Answer(None, remark)
+        return ItemRating(None, remark)
     if not isinstance(ratings, dict) or not set(ratings) <= {criterion.name for criterion in rules.criteria}:
         return "ratings: expected one per criterion"
     values = [ratings.get(criterion.name) for criterion in rules.criteria]
-    given = [value for value in values if value is not None]
-    if any(type(value) is not int or not rules.lowest <= value <= rules.highest for value in given):
+    rated = [value for value in values if value is not None]
+    if any(type(value) is not int or not rules.lowest <= value <= rules.highest for value in rated):
         return f"ratings: expected whole numbers from {rules.lowest} to {rules.highest}"
-    return Answer(tuple(given), remark) if len(given) == len(values) else "unfinished"
+    return ItemRating(tuple(rated), remark) if len(rated) == len(values) else "unfinished"
 
 
 Array = NDArray[np.float64]
@@ -175,33 +175,33 @@ class Panel:
         return Panel(tuple(self.jurors[number] for number in kept), self.ratings[kept], self.missing, self.passed[kept])
 
 
-def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
+def gather(key: Key, rules: Rules, answers: Sequence[RatedSheet]) -> Panel:
     """Collect the answers of all jurors."""
     letters = {team.letter: number for number, team in enumerate(key.teams)}
     places = {clip_id: number for number, clip_id in enumerate(key.clips)}
     shape = len(answers), len(key.clips), len(key.teams)
     ratings = np.full((*shape, len(rules.criteria)), np.nan)
     passed = np.zeros(shape, dtype=bool)
-    for juror, given in enumerate(answers):
+    for juror, sheet in enumerate(answers):
         for item in key.items:
-            answer = given.items.get(item.item_id)
+            answer = sheet.items.get(item.item_id)
             if item.kind != "genuine" or answer is None:
                 continue
-            place = juror, places[item.clip_id], letters[item.letter]
+            cell = juror, places[item.clip_id], letters[item.letter]
             if answer.ratings is not None:
-                ratings[place] = answer.ratings
-            passed[place] = answer.ratings is None
+                ratings[cell] = answer.ratings
+            passed[cell] = answer.ratings is None
     missing = np.zeros(shape[1:], dtype=bool)
     for letter, clip_id in key.missing:
         missing[places[clip_id], letters[letter]] = True
     ratings[:, missing] = rules.lowest
-    jurors = tuple(_juror(given, key, rules) for given in answers)
+    jurors = tuple(_juror(sheet, key, rules) for sheet in answers)
     return Panel(jurors, ratings, missing, passed)
 
 
-def _juror(given: Answers, key: Key, rules: Rules) -> Juror:
-    genuine = [given.items.get(item.item_id) for item in key.items if item.kind == "genuine"]
-    repeats = _mean([float(np.abs(np.subtract(own, other)).mean()) for own, other in _pairs(given, key, "repeat")])
+def _juror(sheet: RatedSheet, key: Key, rules: Rules) -> Juror:
+    genuine = [sheet.items.get(item.item_id) for item in key.items if item.kind == "genuine"]
+    repeats = _mean([float(np.abs(np.subtract(own, other)).mean()) for own, other in _pairs(sheet, key, "repeat")])
     rated = sum(answer is not None and answer.ratings is not None for answer in genuine)
     reasons = [] if rated else ["rated nothing"]
     if rated and np.isnan(repeats) and any(item.kind == "repeat" for item in key.items):
@@ -209,18 +209,18 @@ def _juror(given: Answers, key: Key, rules: Rules) -> Juror:
     if repeats > rules.exclusion.largest_repeat_difference:
         reasons.append(f"rated the same item differently the second time (by {repeats:.2f} on average)")
     return Juror(
-        number=given.juror,
+        number=sheet.juror,
         repeat_difference=repeats,
-        boilerplate_gap=_mean([float(np.subtract(*pair).mean()) for pair in _pairs(given, key, "boilerplate")]),
+        boilerplate_gap=_mean([float(np.subtract(*pair).mean()) for pair in _pairs(sheet, key, "boilerplate")]),
         rated=rated,
         cannot_judge=sum(answer is not None and answer.ratings is None for answer in genuine),
         reasons=tuple(reasons),
     )
 
 
-def _pairs(given: Answers, key: Key, kind: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _pairs(sheet: RatedSheet, key: Key, kind: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return the ratings of each genuine item and of its control, if both were rated."""
-    rated = {item_id: answer.ratings for item_id, answer in given.items.items() if answer.ratings is not None}
+    rated = {item_id: answer.ratings for item_id, answer in sheet.items.items() if answer.ratings is not None}
     controls = (item for item in key.items if item.kind == kind)
     return [(rated[item.of], rated[item.item_id]) for item in controls if item.of in rated and item.item_id in rated]
 

@@ -9,15 +9,15 @@ from typing import Any
 from pydantic_core import to_json
 
 from bundle_tools.challenge.jury.criteria import Key, Rules
-from bundle_tools.challenge.jury.panel import Answers, Panel
-from bundle_tools.challenge.jury.result import Result
+from bundle_tools.challenge.jury.panel import Panel, RatedSheet
+from bundle_tools.challenge.jury.result import JuryResult
 from bundle_tools.page import render
 from bundle_tools.tables import table_text
 
 FORMAT_VERSION = 2
 
 
-def reference(result: Result, key: Key, rules: Rules) -> str:
+def reference(result: JuryResult, key: Key, rules: Rules) -> str:
     """Write `jury.json` for the reference data: the values of the jury column.
 
     Ratings are keyed by a SHA-256 of explanations and submission, so that they do not apply to copies.
@@ -26,26 +26,26 @@ def reference(result: Result, key: Key, rules: Rules) -> str:
     content = {
         "format_version": FORMAT_VERSION,
         "scale": [rules.lowest, rules.highest],
-        "criteria": [{"name": one.name, "title": one.title} for one in rules.criteria],
+        "criteria": [{"name": row.name, "title": row.title} for row in rules.criteria],
         "submissions": {
-            hashes[one.letter]: {
-                "value": round(one.value, 4),
-                "interval": [round(end, 4) for end in one.interval],
-                "criteria": {name: round(value, 4) for name, value in one.by_criterion.items()},
+            hashes[team.letter]: {
+                "value": round(team.value, 4),
+                "interval": [round(end, 4) for end in team.interval],
+                "criteria": {name: round(value, 4) for name, value in team.by_criterion.items()},
             }
-            for one in result.placed
+            for team in result.placed
         },
     }
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
-def ratings_table(answers: Sequence[Answers], panel: Panel, key: Key, rules: Rules) -> str:
+def ratings_table(answers: Sequence[RatedSheet], panel: Panel, key: Key, rules: Rules) -> str:
     """Write every rating as CSV, without names: jurors are numbers, teams are letters, and remarks are left out."""
-    header, rows = ("juror", "counts", "team", "clip", "kind", *(one.name for one in rules.criteria)), []
+    header, rows = ("juror", "counts", "team", "clip", "kind", *(criterion.name for criterion in rules.criteria)), []
     numbers = {clip_id: number for number, clip_id in enumerate(key.clips, 1)}
-    for given, juror in zip(answers, panel.jurors, strict=True):
+    for sheet, juror in zip(answers, panel.jurors, strict=True):
         for item in key.items:
-            answer = given.items.get(item.item_id)
+            answer = sheet.items.get(item.item_id)
             if answer is not None:
                 ratings = answer.ratings or ("",) * len(rules.criteria)
                 fixed = (juror.number, int(juror.counts), item.letter, numbers[item.clip_id], item.kind)
@@ -53,14 +53,14 @@ def ratings_table(answers: Sequence[Answers], panel: Panel, key: Key, rules: Rul
     return table_text(header, rows)
 
 
-def record(result: Result, panel: Panel, key: Key) -> dict[str, Any]:
+def record(result: JuryResult, panel: Panel, key: Key) -> dict[str, Any]:
     """Return the result as JSON data; values that cannot be computed are null."""
     jurors = [{**asdict(juror), "counts": juror.counts} for juror in panel.jurors]
     content = to_json({"phase": key.phase, "jurors": jurors, **asdict(result)}, inf_nan_mode="null")
     return json.loads(content)  # type: ignore[no-any-return]
 
 
-def result_page(result: Result, panel: Panel, key: Key, rules: Rules, remarks: Sequence[tuple[str, str]]) -> str:
+def result_page(result: JuryResult, panel: Panel, key: Key, rules: Rules, remarks: Sequence[tuple[str, str]]) -> str:
     """Write the jury's report as one self-contained page.
 
     `remarks`: (letter, remark), in any order; they are sorted, so that no juror can be recognised by position.
@@ -76,7 +76,7 @@ def result_page(result: Result, panel: Panel, key: Key, rules: Rules, remarks: S
         key=key,
         rules=rules,
         remarks=by_team,
-        titles={one.name: one.title for one in rules.criteria},
+        titles={criterion.name: criterion.title for criterion in rules.criteria},
         notes=notes(panel),
         controls=[
             (kind, sum(item.kind == kind for item in key.items)) for kind in ("genuine", "boilerplate", "repeat")
@@ -92,16 +92,16 @@ def notes(panel: Panel) -> list[str]:
     return ["Only two jurors count, so the intervals are somewhat too narrow."] if counting == 2 else []
 
 
-def lines(result: Result, panel: Panel) -> list[str]:
+def lines(result: JuryResult, panel: Panel) -> list[str]:
     """Return the result for a terminal."""
     from score.report.page import number  # noqa: PLC0415 - the result page has loaded a scoring program
 
     text = [f"{'place':>5}  {'value':>5}  {'interval':>12}  {'band':>4}  team"]
-    for one in result.placed:
-        interval = f"[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"
-        text.append(f"{one.place:>5}  {one.value:>5.2f}  {interval:>12}  {one.band:>4}  {one.name}")
+    for team in result.placed:
+        interval = f"[{team.interval[0]:.2f}, {team.interval[1]:.2f}]"
+        text.append(f"{team.place:>5}  {team.value:>5.2f}  {interval:>12}  {team.band:>4}  {team.name}")
     text.append("")
-    text += [f"{one.criterion}: alpha {number(one.alpha)}" for one in result.agreement]
+    text += [f"{agreement.criterion}: alpha {number(agreement.alpha)}" for agreement in result.agreement]
     text += [
         f"Juror {juror.number} is left out: {'; '.join(juror.reasons)}." for juror in panel.jurors if not juror.counts
     ]

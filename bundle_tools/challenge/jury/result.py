@@ -116,7 +116,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Result:
+class JuryResult:
     """The result of a jury."""
 
     placed: tuple[Placed, ...]
@@ -126,7 +126,7 @@ class Result:
     """Names of finalists between whom an extra juror has to decide."""
 
 
-def evaluate(panel: Panel, key: Key, rules: Rules) -> Result:
+def evaluate(panel: Panel, key: Key, rules: Rules) -> JuryResult:
     """Compute the result from the jurors who count.
 
     Each juror's ratings are standardised over the genuine items, criterion by criterion. A team's value is its effect
@@ -150,14 +150,14 @@ def evaluate(panel: Panel, key: Key, rules: Rules) -> Result:
     # Of each criterion, over all counting jurors.
     level, spread = np.nanmean(ratings, axis=(0, 1, 2)), np.nanmean(np.nanstd(ratings, axis=(1, 2)), axis=0)
 
-    def on_scale(found: Array) -> Array:
-        return np.asarray(np.clip(level + spread * found, rules.lowest, rules.highest))
+    def on_scale(effects: Array) -> Array:
+        return np.asarray(np.clip(level + spread * effects, rules.lowest, rules.highest))
 
     z, by_criterion = effects @ weights, on_scale(effects)
     values = by_criterion @ weights
     draws = np.stack([on_scale(drawn) @ weights for drawn in resampled_effects(scores, rules)])
     ends = np.quantile(draws, [(1 - rules.level) / 2, (1 + rules.level) / 2], axis=0)
-    found = bands([Contender(team.letter, values[at], draws[:, at]) for at, team in enumerate(key.teams)])
+    band_of = bands([Contender(team.letter, values[at], draws[:, at]) for at, team in enumerate(key.teams)])
     strengths = bradley_terry(comparisons((scores * weights).sum(axis=3).round(9)))
     measured = middle_ranks([-float(team.band) for team in key.teams])
     mean_ranks = (measured + middle_ranks(values.round(9))) / 2
@@ -172,7 +172,7 @@ def evaluate(panel: Panel, key: Key, rules: Rules) -> Result:
                 criterion.name: float(value) for criterion, value in zip(rules.criteria, by_criterion[at], strict=True)
             },
             z=float(z[at]),
-            band=found[team.letter],
+            band=band_of[team.letter],
             preference=float(1 / (1 + np.exp(-strengths[at]))),
             measured_band=team.band,
             mean_rank=float(mean_ranks[at]),
@@ -182,9 +182,9 @@ def evaluate(panel: Panel, key: Key, rules: Rules) -> Result:
         for at, team in enumerate(key.teams)
     ]
     tied = tuple(team.name for at, team in enumerate(key.teams) if order.count(order[at]) > 1)
-    ranked = tuple(sorted(placed, key=lambda one: (one.place, one.letter)))
+    ranked = tuple(sorted(placed, key=lambda team_placed: (team_placed.place, team_placed.letter)))
     seen = np.where(counting.missing[None, :, :, None], np.nan, ratings)  # jurors were not asked about these
-    return Result(ranked, _agreement(seen, rules), tied)
+    return JuryResult(ranked, _agreement(seen, rules), tied)
 
 
 def standardised(ratings: Array) -> Array:
@@ -253,13 +253,13 @@ def resampled_effects(scores: Array, rules: Rules) -> Sequence[Array]:
 
 def _final(mean_ranks: Array, strengths: Array) -> list[int]:
     """Place teams by mean rank, then by preference; the rest stay tied."""
-    found = places((-mean_ranks).round(9))
-    result = list(found)
-    for place in set(found):
-        tied = [at for at, one in enumerate(found) if one == place]
+    ranks = places((-mean_ranks).round(9))
+    result = list(ranks)
+    for rank in set(ranks):
+        tied = [at for at, other in enumerate(ranks) if other == rank]
         inner = places([round(strengths[at] / _SAME) * _SAME for at in tied])
         for at, within in zip(tied, inner, strict=True):
-            result[at] = place + within - 1
+            result[at] = rank + within - 1
     return result
 
 

@@ -13,13 +13,13 @@ from jinja2 import StrictUndefined
 from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.coopetition import PASSED_ON
 from bundle_tools.challenge.enough import points_apart
-from bundle_tools.challenge.pages.phase import ODD, FigureError, Phase, ingestion, phases_of
+from bundle_tools.challenge.pages.phase import ODD, FigureError, PagePhase, ingestion, phases_of
 from bundle_tools.challenge.reading.tables import read_labels, read_settings, read_table
 from bundle_tools.challenge.rules.phases import FIRST_CALLS, MOST_EDITS
 from bundle_tools.codabench.competition import in_order
-from bundle_tools.codabench.keys import Column
+from bundle_tools.codabench.keys import BoardColumn
 from bundle_tools.codabench.rules.dataset import find
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
 DOCKERFILE = Path(__file__).resolve().parents[3] / "docker" / "Dockerfile"
@@ -38,26 +38,28 @@ SIGNS = 0.7
 """Approximate score of cue claims with the right signs but no sizes."""
 
 
-def figures(draft: Draft) -> dict[str, Any]:
+def figures(bundle: ParsedBundle) -> dict[str, Any]:
     """Return what templates can name: every figure of a bundle; where there is none, a value that says why when used.
 
     ``phases`` holds the figures of each phase by its name; the others are those that all phases share. A text that
     differs between phases names them.
     """
-    phases = phases_of(draft)
+    phases = phases_of(bundle)
     own = {phase.name: {name: _attempt(name, make, phase) for name, make in FIGURES.items()} for phase in phases}
     shared = {name: _shared(name, {phase.entry.name: own[phase.name][name] for phase in phases}) for name in FIGURES}
     return {
         **shared,
         "phases": own,
         "last": next(reversed(own.values()), _missing("last", "The bundle has no phase with a task.")),
-        "example": "linear" if "linear" in {one.name for one in draft.keys.solutions or ()} else "cue_reader",
-        "competition": str(draft.content.get("title", "")),
-        "description": str(draft.content.get("description") or ""),
+        "example": "linear"
+        if "linear" in {solution.name for solution in bundle.keys.solutions or ()}
+        else "cue_reader",
+        "competition": str(bundle.content.get("title", "")),
+        "description": str(bundle.content.get("description") or ""),
     }
 
 
-def _attempt(name: str, make: Callable[[Phase], Any], phase: Phase) -> Any:  # noqa: ANN401 - any figure
+def _attempt(name: str, make: Callable[[PagePhase], Any], phase: PagePhase) -> Any:  # noqa: ANN401 - any figure
     try:
         return make(phase)
     except FigureError as error:
@@ -111,53 +113,53 @@ def _finite(value: object) -> float:
     return value
 
 
-def _program(module: str, name: str) -> Callable[[Phase], str]:
+def _program(module: str, name: str) -> Callable[[PagePhase], str]:
     return lambda _: number(ingestion(module, name))
 
 
-def _setting(*keys: str, write: Callable[[Any], str] = number) -> Callable[[Phase], str]:
+def _setting(*keys: str, write: Callable[[Any], str] = number) -> Callable[[PagePhase], str]:
     return lambda phase: write(phase.setting(*keys))
 
 
-def _optional_limit(key: str, unit: int = 1) -> Callable[[Phase], str]:
+def _optional_limit(key: str, unit: int = 1) -> Callable[[PagePhase], str]:
     """Return a limit that settings may leave out, in favour of the ingestion program's default."""
     return lambda phase: number(phase.setting("limits").get(key, getattr(ingestion("settings", "Limits"), key)) / unit)
 
 
-def _level(name: str, end: int) -> Callable[[Phase], str]:
+def _level(name: str, end: int) -> Callable[[PagePhase], str]:
     """Return where the range of a word for a prediction begins or ends."""
     return lambda phase: weight(phase.scored.constants[f"level_{name}"][end])
 
 
-def _submissions(key: str) -> Callable[[Phase], str]:
+def _submissions(key: str) -> Callable[[PagePhase], str]:
     return lambda phase: number(allowed) if (allowed := getattr(phase.entry, key)) else "unlimited"
 
 
-def _jury(key: str) -> Callable[[Phase], str]:
+def _jury(key: str) -> Callable[[PagePhase], str]:
     return lambda phase: number({column["key"]: column for column in phase.scored.columns}["jury"][key])
 
 
-def _python(phase: Phase) -> str:
+def _python(phase: PagePhase) -> str:
     # An own image is built from the Dockerfile.
     image = phase.draft.keys.docker_image
     version = PYTHON_IMAGE.search(image) or PYTHON_IMAGE.search(DOCKERFILE.read_text(encoding="utf-8"))
     return ".".join(version.groups()) if version else phase.missing(f"has an unknown version of Python: {image[:60]!r}")
 
 
-def _copies_per_clip(phase: Phase) -> str:
+def _copies_per_clip(phase: PagePhase) -> str:
     rows = read_table(phase.data("input_data").text(phase.setting("copies")))[1:]
     of_clip = Counter(row[1] for row in rows if len(row) == 5)
     counts = sorted({of_clip[clip] for clip, *_ in phase.clips})
     return " to ".join(dict.fromkeys((number(counts[0]), number(counts[-1]))))
 
 
-def _bands(phase: Phase) -> str:
+def _bands(phase: PagePhase) -> str:
     """Return the words for a total, and where each begins; the first begins at 0."""
     words = [f"*{word}* from {number(at)}" for word, at in phase.scoring("explanation_score", "bands").items() if at]
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _columns(phase: Phase) -> list[dict[str, str]]:
+def _columns(phase: PagePhase) -> list[dict[str, str]]:
     """Return the score columns that are not always 0, the primary one first."""
     rows = []
     for column in filter(lambda column: phase.applies(column["key"]), phase.scored.columns):
@@ -167,7 +169,7 @@ def _columns(phase: Phase) -> list[dict[str, str]]:
     return rows
 
 
-def _axes(phase: Phase) -> list[dict[str, Any]]:
+def _axes(phase: PagePhase) -> list[dict[str, Any]]:
     """Return the axes that apply, with their weights and the points that a perfect total loses if one is 0."""
     titles = {column["key"]: str(column["title"]) for column in phase.scored.columns}
     return [
@@ -179,7 +181,7 @@ def _axes(phase: Phase) -> list[dict[str, Any]]:
     ]
 
 
-def _packages(phase: Phase) -> list[tuple[str, str]]:
+def _packages(phase: PagePhase) -> list[tuple[str, str]]:
     """Return the packages in the ingestion program's image: names in lower case, and exact versions."""
     program = phase.data("ingestion_program")
     if LOCK not in program.names():
@@ -187,13 +189,13 @@ def _packages(phase: Phase) -> list[tuple[str, str]]:
     return sorted((name.lower(), version) for name, version in LOCKED.findall(program.text(LOCK)))
 
 
-def _landmarks(phase: Phase) -> str:
+def _landmarks(phase: PagePhase) -> str:
     """Return the table of the scores of baselines, with a sentence about each; empty if they were not computed."""
     record = _record(phase)
     return table(*record, open_=phase.is_open) if record else ""
 
 
-def _landmarks_short(phase: Phase) -> list[list[str]]:
+def _landmarks_short(phase: PagePhase) -> list[list[str]]:
     """Return total, skill and accuracy of baselines, a row each: with a column each the table would be too wide."""
     if not (record := _record(phase)):
         return []
@@ -202,18 +204,18 @@ def _landmarks_short(phase: Phase) -> list[list[str]]:
     return [["baseline", *titles], *(list(row) for row in rows)]
 
 
-def _record(phase: Phase) -> tuple[dict[str, Any], list[Column]] | None:
+def _record(phase: PagePhase) -> tuple[dict[str, Any], list[BoardColumn]] | None:
     """Return the content of the file of landmarks and the columns that apply; None if there is no file."""
     reference = phase.data("reference_data")
     name = (read_settings(reference) or {}).get("landmarks")
     if name not in reference.names():
         return None
     return json.loads(reference.text(name)), [
-        one for one in in_order(phase.draft.keys.columns) if phase.applies(one.key)
+        column for column in in_order(phase.draft.keys.columns) if phase.applies(column.key)
     ]
 
 
-def table(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> str:
+def table(record: dict[str, Any], columns: Sequence[BoardColumn], *, open_: bool) -> str:
     """Write landmarks as a Markdown table, with a sentence about each.
 
     `record`: content of ``landmarks.json``. `open_`: whether the labels of the phase are open. If not, only the
@@ -229,7 +231,7 @@ def table(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> 
     return "\n".join(lines)
 
 
-def cells(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> list[list[str]]:
+def cells(record: dict[str, Any], columns: Sequence[BoardColumn], *, open_: bool) -> list[list[str]]:
     """Return the cells of that table, row by row: first the titles of landmarks, then each score that one has."""
     items = _shown(record, open_=open_)
     rows = [["score", *(item["title"] for item in items)]]
@@ -237,8 +239,8 @@ def cells(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> 
         places = min(column.precision, MOST_DECIMALS) if open_ else max(0, column.precision - 2)
         values = [item["columns"].get(column.key) for item in items]
         if any(value is not None for value in values):
-            told = (NONE if value is None else f"{round(value, places) + 0.0:.{places}f}" for value in values)
-            rows.append([column.title, *told])
+            texts = (NONE if value is None else f"{round(value, places) + 0.0:.{places}f}" for value in values)
+            rows.append([column.title, *texts])
     return rows
 
 
@@ -246,12 +248,12 @@ def _shown(record: dict[str, Any], *, open_: bool) -> list[dict[str, Any]]:
     return [item for item in record["landmarks"] if open_ or item["kind"] in CLOSED_KINDS]
 
 
-def _training(phase: Phase) -> dict[str, str]:
+def _training(phase: PagePhase) -> dict[str, str]:
     labels = read_labels(find(phase.draft, phase.entry.public_data) or phase.missing("has no public data"))
     return {"clips": number(len(labels.rows)), "people": number(len({*labels.sources.values()}))}
 
 
-FIGURES: dict[str, Callable[[Phase], Any]] = {
+FIGURES: dict[str, Callable[[PagePhase], Any]] = {
     "title": lambda phase: phase.entry.name,
     "is_open": lambda phase: phase.is_open,
     "drawn": lambda phase: "exchanges" in phase.input_settings,

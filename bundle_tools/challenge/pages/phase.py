@@ -16,8 +16,8 @@ from bundle_tools.challenge.reading.video import UnreadableVideo, Video, describ
 from bundle_tools.challenge.rules.phases import FIRST_CALLS, altered_calls
 from bundle_tools.codabench.competition import slug_of
 from bundle_tools.codabench.keys import PhaseKeys, TaskKeys
-from bundle_tools.codabench.rules.dataset import Dataset, find
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, find
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.phases import moment
 from bundle_tools.programs import use_own_program
 
@@ -30,12 +30,12 @@ class FigureError(UndefinedError):
 
 
 @dataclass(frozen=True)
-class Phase:
+class PagePhase:
     """One phase, opened on demand. Missing parts raise FigureError; malformed ones may raise any of `ODD`."""
 
     name: str
     """As on the command line, e.g. "practice"."""
-    draft: Draft
+    draft: ParsedBundle
     entry: PhaseKeys
     task: TaskKeys
     answer: ScoringSettings | None
@@ -51,10 +51,10 @@ class Phase:
 
     def date(self, key: str) -> str:
         """Return a date of the phase, UTC."""
-        date, _ = moment(self.draft, (*self.entry.place, key), getattr(self.entry, key))
+        date, _ = moment(self.draft, (*self.entry.key_path, key), getattr(self.entry, key))
         return f"{date:%Y-%m-%d %H:%M}" if date else self.missing(f"has no {key}")
 
-    def data(self, key: str) -> Dataset:
+    def data(self, key: str) -> DataFiles:
         """Open a part of its task."""
         return find(self.draft, getattr(self.task, key)) or self.missing(f"has no {key.replace('_', ' ')}")
 
@@ -126,13 +126,13 @@ class Phase:
         return value
 
 
-def phases_of(draft: Draft) -> list[Phase]:
+def phases_of(bundle: ParsedBundle) -> list[PagePhase]:
     """Return the phases of a bundle that have a task, in their order."""
-    answers = scoring_settings(draft)
-    tasks = {str(task.index): task for task in draft.keys.tasks}
+    answers = scoring_settings(bundle)
+    tasks = {str(task.index): task for task in bundle.keys.tasks}
     return [
-        Phase(slug_of(str(phase.name)), draft, phase, task, answers.get(task.place))
-        for phase in draft.keys.phases
+        PagePhase(slug_of(str(phase.name)), bundle, phase, task, answers.get(task.key_path))
+        for phase in bundle.keys.phases
         if (task := tasks.get(str(next(iter(phase.tasks), ""))))
     ]
 

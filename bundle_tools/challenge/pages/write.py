@@ -19,7 +19,7 @@ import jinja2
 from bundle_tools.challenge.pages.figures import figures
 from bundle_tools.challenge.pages.phase import ODD, FigureError
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.document import ParsedBundle, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.files import templates_in
@@ -40,7 +40,7 @@ MOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Page:
+class PageFile:
     """A page with a template."""
 
     path: Path
@@ -77,7 +77,7 @@ class Page:
         if self.before is None:
             return [f"{self.name}: written."]
         if not self.is_edited:
-            return [f"{self.name}:{line}: {found} -> {expected}" for line, found, expected in self.changes()]
+            return [f"{self.name}:{line}: {before} -> {expected}" for line, before, expected in self.changes()]
         kept = f"{self.name}: edited by hand, so it stays as it is."
         return [f"{kept} {self.advice()}" if self.is_stale else kept]
 
@@ -86,10 +86,10 @@ class Page:
         old, new = (self.before or "").splitlines(), self.text.splitlines()
         for tag, start, end, begin, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if tag != "equal":
-                found, expected = " ".join(old[start:end]), " ".join(new[begin:stop])
-                pairs = enumerate(zip(found, expected, strict=False))
+                before, expected = " ".join(old[start:end]), " ".join(new[begin:stop])
+                pairs = enumerate(zip(before, expected, strict=False))
                 same = max(0, next((at for at, (one, other) in pairs if one != other), 0) - SHOWN_BEFORE)
-                yield start + 1, _short(found, same), _short(expected, same)
+                yield start + 1, _short(before, same), _short(expected, same)
 
     def advice(self) -> str:
         """Say what an edited page lacks, and how to go on."""
@@ -103,29 +103,29 @@ class Page:
         )
 
 
-def open_bundle(root: Path, *, trust: bool = False) -> Draft:
+def open_bundle(root: Path, *, trust: bool = False) -> ParsedBundle:
     """Read a bundle's `competition.yaml`; one of version 1 as Codabench converts it.
 
     `trust`: whether the user has said that its programs may run here. Raises BundleError when it cannot be used;
     `bundle check` lists all mistakes.
     """
-    draft, findings = read(root, folder=True)
-    if draft is None:
+    bundle, findings = read(root, folder=True)
+    if bundle is None:
         raise BundleError(f"{root}: {findings[-1].what} Run `bundle check`.")
-    content = as_version2(draft.content) if is_version1(draft.content) else draft.content
-    return replace(draft, content=content, trusted=trust)
+    content = as_version2(bundle.content) if is_version1(bundle.content) else bundle.content
+    return replace(bundle, content=content, trusted=trust)
 
 
-def pages_of(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]:
+def pages_of(bundle: ParsedBundle, only: Sequence[Path] | None = None) -> Iterator[PageFile]:
     """Render all pages with a template, without writing.
 
     `only`: the files to render; None: all that `competition.yaml` names. A page without a last line of ours is
     somebody's own, and left out, unless it has marks of an earlier version; so is one from a template that is in a
     zip. Raises BundleError when a file of `only` is left out.
     """
-    named = (draft.keys.terms, *(page.file for page in draft.keys.pages))
-    paths = {draft.root / name: name for name in named if isinstance(name, str) and PAGE_NAME.fullmatch(name)}
-    environment = templates_in(*([draft.root] if draft.folder else []), TEMPLATES)
+    named = (bundle.keys.terms, *(page.file for page in bundle.keys.pages))
+    paths = {bundle.root / name: name for name in named if isinstance(name, str) and PAGE_NAME.fullmatch(name)}
+    environment = templates_in(*([bundle.root] if bundle.folder else []), TEMPLATES)
     environment.filters["table_rows"] = _table_rows
     context: dict[str, Any] = {}
     rendered = set()
@@ -134,21 +134,21 @@ def pages_of(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]
         if before is not None and (last := LAST_LINE.search(before)) is None and OLD_MARK not in before:
             continue
         own, standard = f"{name}.j2", f"{PurePosixPath(name).name}.j2"
-        has_own = (draft.root / own).is_file() or (last is not None and last["template"] == own)
+        has_own = (bundle.root / own).is_file() or (last is not None and last["template"] == own)
         template = own if has_own else standard
-        if (has_own and not draft.folder) or (not has_own and not (TEMPLATES / standard).is_file()):
+        if (has_own and not bundle.folder) or (not has_own and not (TEMPLATES / standard).is_file()):
             continue
         rendered.add(path)
         text, problem = "", ""
         try:
-            context = context or _context(draft)
+            context = context or _context(bundle)
             text = environment.get_template(template).render(context).rstrip("\n") + "\n"
         except (jinja2.TemplateError, *ODD) as error:
             problem = str(error) or type(error).__name__
         now = digest(text)
         digests = (last["digest"] if last else "", now)
         before = before[: last.start()].rstrip("\n") + "\n" if before is not None and last else before
-        yield Page(path, name, before, digests, text, f"<!-- bundle pages: {template} {now} -->", problem)
+        yield PageFile(path, name, before, digests, text, f"<!-- bundle pages: {template} {now} -->", problem)
     if lost := [str(path) for path in only or () if path not in rendered]:
         raise BundleError(f"{', '.join(lost)}: expected a page that `bundle pages` has written; found another file.")
 
@@ -183,12 +183,12 @@ def picture(file: str, width: int, shows: str) -> str:
     return f'<p><img style="{style}" alt="{shows}" src="data:image/{kind};base64,{data}"></p>'
 
 
-def _context(draft: Draft) -> dict[str, Any]:
-    path = draft.root / VALUES
+def _context(bundle: ParsedBundle) -> dict[str, Any]:
+    path = bundle.root / VALUES
     own = load_bounded(path.read_text("utf-8-sig")) if path.is_file() else {}
     if not isinstance(own, dict):
         raise FigureError(f"{VALUES}: expected keys and values; found {own!r:.60}.")
-    return {**figures(draft), "own": {"meanings": {}, "has_sources": True} | own, "picture": picture}
+    return {**figures(bundle), "own": {"meanings": {}, "has_sources": True} | own, "picture": picture}
 
 
 def _table_rows(rows: Sequence[Sequence[str]]) -> str:

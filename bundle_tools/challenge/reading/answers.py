@@ -23,8 +23,8 @@ from bundle_tools.challenge.reading.tables import (
     read_settings,
     read_table,
 )
-from bundle_tools.codabench.rules.dataset import Dataset, find, opened
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, find, opened
+from bundle_tools.codabench.rules.document import ParsedBundle
 
 # A column of labels is recognised by this many values one after the other, to three decimals: 10,000 other numbers in
 # [0, 1] hold one of 100 such runs by chance once in 10^12 files; rows of only four values, once in 10^6.
@@ -52,7 +52,7 @@ MOST_NUMBERS = 50
 
 
 @dataclass(frozen=True)
-class Answers:
+class HiddenAnswers:
     """The secrets of one task whose labels are hidden."""
 
     place: str
@@ -107,15 +107,15 @@ class Answers:
         return frozenset(name for name in names if len(name) >= 6 and any(map(str.isdigit, name)))
 
 
-def hidden_answers(draft: Draft) -> list[Answers]:
+def hidden_answers(bundle: ParsedBundle) -> list[HiddenAnswers]:
     """Read the labels of all tasks that keep them secret; tables that cannot be read are left out."""
-    tables: dict[tuple[str, str], Answers] = {}
+    tables: dict[tuple[str, str], HiddenAnswers] = {}
     # If every set counts from 1, hidden clips have the same ids as those with open labels.
-    sets = [reference for reference in opened(draft, "reference_data").values() if is_public(reference)]
-    sets += opened(draft, "public_data").values()
+    sets = [reference for reference in opened(bundle, "reference_data").values() if is_public(reference)]
+    sets += opened(bundle, "public_data").values()
     shared = frozenset(clip for data in sets for clip in read_labels(data).rows)
-    for task in draft.keys.tasks:
-        reference, inputs = find(draft, task.reference_data), find(draft, task.input_data)
+    for task in bundle.keys.tasks:
+        reference, inputs = find(bundle, task.reference_data), find(bundle, task.input_data)
         if reference is None or is_public(reference):
             continue
         folder, input_folder = str(task.reference_data), str(task.input_data or "")
@@ -123,17 +123,19 @@ def hidden_answers(draft: Draft) -> list[Answers]:
             labels = read_labels(reference)
             clips = {digest: clip for clip, _, digest in (*read_copies(inputs), *read_clips(inputs))} if inputs else {}
             starts = _starts(inputs) if inputs else {}
-            tables[folder, LABELS] = Answers(folder, input_folder, True, labels.rows, clips, starts, shared)
+            tables[folder, LABELS] = HiddenAnswers(folder, input_folder, True, labels.rows, clips, starts, shared)
             causes = read_contributions(reference)
-            tables[folder, "causes"] = Answers(folder, input_folder, True, causes, shared=shared, what="contributions")
+            tables[folder, "causes"] = HiddenAnswers(
+                folder, input_folder, True, causes, shared=shared, what="contributions"
+            )
             continue
         for name in reference.names():
             if name.lower().endswith(".csv") and reference.size(name) <= LARGEST_TABLE:
-                tables[folder, name] = Answers(folder, input_folder, False, _foreign(reference.text(name)))
+                tables[folder, name] = HiddenAnswers(folder, input_folder, False, _foreign(reference.text(name)))
     return [answers for answers in tables.values() if answers.rows]
 
 
-def _starts(inputs: Dataset) -> dict[str, str]:
+def _starts(inputs: DataFiles) -> dict[str, str]:
     names = set(inputs.names())
     # Without sound, a copy may equal its clip and then gets the clip's id.
     listed = (*read_copies(inputs), *read_clips(inputs))
@@ -141,7 +143,7 @@ def _starts(inputs: Dataset) -> dict[str, str]:
     return {File(file, inputs.read(file)).start_of_clip: clip for clip, file in clips}
 
 
-def is_public(reference: Dataset) -> bool:
+def is_public(reference: DataFiles) -> bool:
     """Return whether the task's own report shows the true values, so that they are not secret."""
     report = (read_settings(reference) or {}).get("report")
     return isinstance(report, dict) and report.get("truth") is True
@@ -207,7 +209,7 @@ def _array(content: bytes) -> str:
     return "\n".join(f"{number:.6f}" for number in values if isinstance(number, float))
 
 
-def numbers_of_clip(file: File, text: Text, answers: Answers) -> str:
+def numbers_of_clip(file: File, text: Text, answers: HiddenAnswers) -> str:
     """Return a line of the clip's id and the numbers found in its file, to be searched with those of all clips."""
     clip = answers.clips.get(file.sha256) or PurePosixPath(file.name).stem
     if clip not in answers.rows:
@@ -222,7 +224,7 @@ def named_ids(text: str, ids: Iterable[str]) -> set[str]:
     return {match[0] for match in _words(wanted).finditer(text)} & wanted
 
 
-def labelled_clips(text: str, answers: Answers) -> set[str]:
+def labelled_clips(text: str, answers: HiddenAnswers) -> set[str]:
     """Return the clips whose own labels occur next to their ids.
 
     Three labels of a clip, or one with five decimals, are proof. So are single labels with three decimals, if at least
@@ -242,7 +244,7 @@ def labelled_clips(text: str, answers: Answers) -> set[str]:
     return proven | likely if proven or (len(likely) >= 3 and 4 * len(likely) >= len(numbered)) else set()
 
 
-def holds_labels_in_order(text: Text, answers: Answers) -> bool:
+def holds_labels_in_order(text: Text, answers: HiddenAnswers) -> bool:
     """Return whether the text contains a run of labels."""
     return any(
         tuple(text.thousandths[start : start + size]) in answers.windows

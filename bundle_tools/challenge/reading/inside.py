@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from bundle_tools.codabench.archive import UNREADABLE
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 
 # A larger archive is an attack or a mistake; no file of a competition's kit comes near.
 LARGEST_FILE = 500_000_000
@@ -73,7 +73,7 @@ class Unopened:
     """Whether it unpacks to an absurd size."""
 
 
-def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
+def look_inside(data: DataFiles, unopened: list[Unopened]) -> Iterator[File]:
     """Yield every non-empty file, including junk, and the files inside archives.
 
     `unopened`: collects files that could not be opened.
@@ -83,11 +83,11 @@ def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
         if size > LARGEST_FILE:
             unopened.append(Unopened(name, f"{size} bytes"))
         elif size:
-            yield from _Search(unopened).all_of(name, data.read(name), 0)
+            yield from _FileSearch(unopened).all_of(name, data.read(name), 0)
 
 
 @dataclass
-class _Search:
+class _FileSearch:
     """The search of one file of the data set, including packed files."""
 
     unopened: list[Unopened]

@@ -36,12 +36,12 @@ def ingestion_settings(path: Path) -> dict[str, Any]:
 
 def check_inputs(folder: Path) -> Problems:
     """Read the clips and names of input data; the program raises its problems."""
-    from ingest.data import read_footage
+    from ingest.data import read_dataset
     from ingest.results import older_names
     from ingest.settings import read_task
 
     task = read_task(folder / "task.yaml")
-    footage = read_footage(folder, task)
+    footage = read_dataset(folder, task)
     if task.aliases_file:
         older_names(folder / task.aliases_file, [clip.clip_id for clip in footage.clips])
     return ()

@@ -20,9 +20,9 @@ from typing import Any
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
 from bundle_tools.codabench.archive import CHECKOUT, extract, place
-from bundle_tools.codabench.keys import Place
-from bundle_tools.codabench.rules.dataset import Dataset, find
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.keys import KeyPath
+from bundle_tools.codabench.rules.dataset import DataFiles, find
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.trust import Code, forget_compiled, is_own, is_trusted
 from bundle_tools.errors import BundleError
 from bundle_tools.programs import PACKAGES, use_own_program
@@ -38,7 +38,7 @@ SEAL = "seal.key"
 
 
 @dataclass(frozen=True)
-class Refusal:
+class ProgramProblem:
     """One problem that a program names."""
 
     code: str
@@ -58,9 +58,9 @@ class ProgramSettings:
     """What is needed of the settings; empty if the program refuses them."""
     problem: str = ""
     """Why it cannot answer, in one sentence; empty if it answered or named problems of the data."""
-    of_settings: tuple[Refusal, ...] = ()
+    of_settings: tuple[ProgramProblem, ...] = ()
     """All problems of the settings; if there are any, the other files are not examined."""
-    of_data: tuple[Refusal, ...] = ()
+    of_data: tuple[ProgramProblem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,62 +76,62 @@ class ScoringSettings:
     """Why there is no answer; empty if there is one."""
 
 
-def scoring_settings(draft: Draft) -> dict[Place, ScoringSettings | None]:
+def scoring_settings(bundle: ParsedBundle) -> dict[KeyPath, ScoringSettings | None]:
     """Ask the scoring programs that have a registry of columns.
 
     Returns place of a task -> its program's answer; None for one that the user does not trust, which is not run.
     """
     return {
-        place: None
+        task: None
         if answer is None
         else ScoringSettings(**answer.settings)
         if answer.settings
         else ScoringSettings((), {}, problem=answer.problem or "task.yaml has mistakes.")
-        for place, answer in program_settings(draft, "scoring_program").items()
+        for task, answer in program_settings(bundle, "scoring_program").items()
     }
 
 
-def program_settings(draft: Draft, kind: str) -> dict[Place, ProgramSettings | None]:
+def program_settings(bundle: ParsedBundle, kind: str) -> dict[KeyPath, ProgramSettings | None]:
     """Ask the programs of all tasks.
 
     `kind`: key of a task that names the program. Returns place of a task -> its program's answer; None for a program
     that the user does not trust, which is not run.
     """
-    tasks: dict[Dataset, dict[Place, Dataset]] = {}
-    answers: dict[Place, ProgramSettings | None] = {}
-    for task in draft.keys.tasks:
-        program, data = find(draft, getattr(task, kind)), find(draft, getattr(task, DATA[kind]))
+    tasks: dict[DataFiles, dict[KeyPath, DataFiles]] = {}
+    answers: dict[KeyPath, ProgramSettings | None] = {}
+    for task in bundle.keys.tasks:
+        program, data = find(bundle, getattr(task, kind)), find(bundle, getattr(task, DATA[kind]))
         if program is None or data is None or MARKERS[kind] not in program.names():
             continue
-        answers[task.place] = None
+        answers[task.key_path] = None
         if is_own(kind, program.path):
-            program = Dataset(CHECKOUT / kind)
-        elif not draft.trusted and not is_trusted(asked_code(draft)):
+            program = DataFiles(CHECKOUT / kind)
+        elif not bundle.trusted and not is_trusted(asked_code(bundle)):
             continue
         if SETTINGS not in data.names():
-            answers[task.place] = ProgramSettings({}, f"the {DATA[kind].replace('_', ' ')} have no {SETTINGS}.")
+            answers[task.key_path] = ProgramSettings({}, f"the {DATA[kind].replace('_', ' ')} have no {SETTINGS}.")
         else:
-            tasks.setdefault(program, {})[task.place] = data
+            tasks.setdefault(program, {})[task.key_path] = data
     for program, of_tasks in tasks.items():
         data_of_tasks = tuple((data, _state(data)) for data in of_tasks.values())
         answers |= zip(of_tasks, _ask((program, _state(program)), kind, data_of_tasks), strict=True)
     return answers
 
 
-def asked_code(draft: Draft) -> list[Code]:
+def asked_code(bundle: ParsedBundle) -> list[Code]:
     """Return all programs of the tasks that can be asked, for the user to decide once."""
-    used = [(kind, find(draft, getattr(task, kind))) for task in draft.keys.tasks for kind in MARKERS]
+    used = [(kind, find(bundle, getattr(task, kind))) for task in bundle.keys.tasks for kind in MARKERS]
     return [(kind, data.path) for kind, data in used if data is not None and MARKERS[kind] in data.names()]
 
 
-def _state(data: Dataset) -> tuple[tuple[str, int, int], ...]:
+def _state(data: DataFiles) -> tuple[tuple[str, int, int], ...]:
     """Return a value that changes when any of its files changes."""
     paths = [data.path / name for name in data.names()] if data.path.is_dir() else [data.path]
     states = [(path.name, path.stat()) for path in paths]
     return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
 
 
-DataState = tuple[Dataset, tuple[tuple[str, int, int], ...]]
+DataState = tuple[DataFiles, tuple[tuple[str, int, int], ...]]
 """A program or data, and its state."""
 
 
@@ -189,7 +189,7 @@ def _start(kind: str, program: Path, folders: list[Path], timeout_s: float) -> s
     )
 
 
-def _unpacked(data: Dataset, folder: Path) -> Path:
+def _unpacked(data: DataFiles, folder: Path) -> Path:
     if data.path.is_dir():
         return data.path.resolve()
     extract(data.path, folder)
@@ -197,5 +197,7 @@ def _unpacked(data: Dataset, folder: Path) -> Path:
 
 
 def _answer(line: dict[str, Any]) -> ProgramSettings:
-    of_settings, of_data = (tuple(Refusal(**fields) for fields in line[part]) for part in ("of_settings", "of_data"))
+    of_settings, of_data = (
+        tuple(ProgramProblem(**fields) for fields in line[part]) for part in ("of_settings", "of_data")
+    )
     return ProgramSettings(line["settings"], line["problem"], of_settings, of_data)

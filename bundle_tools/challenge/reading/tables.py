@@ -17,8 +17,8 @@ from typing import Any
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.keys import TaskKeys
-from bundle_tools.codabench.rules.dataset import Dataset, find
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, find
+from bundle_tools.codabench.rules.document import ParsedBundle
 
 SETTINGS, LABELS = "task.yaml", "labels.csv"
 # Larger values are not labels; their sums would overflow.
@@ -42,7 +42,7 @@ class PhaseData:
 
     folder: str
     """Name in competition.yaml."""
-    data: Dataset
+    data: DataFiles
     settings: dict[str, Any]
 
     def at(self, name: str) -> str:
@@ -55,15 +55,15 @@ class PhaseData:
         return value if isinstance(value, dict) else {}
 
 
-def side_of(draft: Draft, task: TaskKeys, key: str) -> PhaseData | None:
+def side_of(bundle: ParsedBundle, task: TaskKeys, key: str) -> PhaseData | None:
     """Open one side of a task; None without settings of this project."""
     folder = getattr(task, key)
-    data = find(draft, folder)
+    data = find(bundle, folder)
     settings = read_settings(data) if data is not None else None
     return None if data is None or settings is None else PhaseData(folder, data, settings)
 
 
-def read_settings(data: Dataset) -> dict[str, Any] | None:
+def read_settings(data: DataFiles) -> dict[str, Any] | None:
     """Read `task.yaml`; None if missing or not a mapping."""
     if SETTINGS not in data.names():
         return None
@@ -88,7 +88,7 @@ def vocabulary_of(settings: dict[str, Any]) -> list[str]:
     return [str(cue) for cue in section] if isinstance(section, list) else []
 
 
-def read_list(data: Dataset, key: str, width: int) -> list[list[str]]:
+def read_list(data: DataFiles, key: str, width: int) -> list[list[str]]:
     """Read a list that the settings name, below its header; rows of another width are left out."""
     name = (read_settings(data) or {}).get(key)
     if not isinstance(name, str) or name not in data.names():
@@ -96,17 +96,17 @@ def read_list(data: Dataset, key: str, width: int) -> list[list[str]]:
     return [row for row in read_table(data.text(name))[1:] if len(row) == width]
 
 
-def read_clips(data: Dataset) -> list[tuple[str, str, str]]:
+def read_clips(data: DataFiles) -> list[tuple[str, str, str]]:
     """Read the list of clips: clip id, file, SHA-256."""
     return [(clip, file, digest.lower()) for clip, file, digest in read_list(data, "clips", 3)]
 
 
-def read_copies(data: Dataset) -> list[tuple[str, str, str]]:
+def read_copies(data: DataFiles) -> list[tuple[str, str, str]]:
     """Read the list of copies: copy id, file, SHA-256."""
     return [(name, file, digest.lower()) for name, _, _, file, digest in read_list(data, "copies", 5)]
 
 
-def read_json(data: Dataset, name: object) -> Any:  # noqa: ANN401 - whatever it holds
+def read_json(data: DataFiles, name: object) -> Any:  # noqa: ANN401 - whatever it holds
     """Read a JSON file; None if missing or broken."""
     if not isinstance(name, str) or name not in data.names():
         return None
@@ -116,14 +116,14 @@ def read_json(data: Dataset, name: object) -> Any:  # noqa: ANN401 - whatever it
         return None
 
 
-def read_by_clip(data: Dataset, key: str) -> dict[str, Any]:
+def read_by_clip(data: DataFiles, key: str) -> dict[str, Any]:
     """Read a JSON file of the settings by clip; empty if it is missing or broken."""
     content = read_json(data, (read_settings(data) or {}).get(key))
     clips = content.get("clips") if isinstance(content, dict) else None
     return clips if isinstance(clips, dict) else {}
 
 
-def read_contributions(data: Dataset) -> dict[str, tuple[float, ...]]:
+def read_contributions(data: DataFiles) -> dict[str, tuple[float, ...]]:
     """Read the causes that the settings name: clip id -> contributions of all cues to all targets, one after the other.
 
     Only clips with as many numbers as the first are given; nothing if the file is missing or broken.
@@ -141,7 +141,7 @@ def _flat(known: object) -> tuple[float, ...]:
     return numbers(str(value) for table in values for value in table)
 
 
-def read_labels(data: Dataset) -> Labels:
+def read_labels(data: DataFiles) -> Labels:
     """Read `labels.csv`; no labels if it is missing."""
     table = read_table(data.text(LABELS)) if LABELS in data.names() else []
     if not table or len(table[0]) < 3:
@@ -180,14 +180,14 @@ SCORE_KEYS = ("weights", "power", "gate", "vocabulary", "aliases")
 REFERENCE_FILES = ("causes", "observations")
 
 
-def fingerprint(given: Dataset, wanted: Dataset) -> str:
+def fingerprint(input_data: DataFiles, reference_data: DataFiles) -> str:
     """Hash all of a phase that landmarks depend on: its data, and the settings on which scores depend.
 
     For clips, the hashes in their list are used, which `bundle check` compares with the files.
 
     Returns 64 hexadecimal digits.
     """
-    inputs, reference = read_settings(given) or {}, read_settings(wanted) or {}
+    inputs, reference = read_settings(input_data) or {}, read_settings(reference_data) or {}
     score = reference.get("explanation_score")
     content = {
         "input": {key: inputs.get(key) for key in INPUT_KEYS},
@@ -196,9 +196,9 @@ def fingerprint(given: Dataset, wanted: Dataset) -> str:
         },
         "score": {key: score.get(key) for key in SCORE_KEYS} if isinstance(score, dict) else None,
         "files": {
-            **{key: _digest(given, inputs.get(key)) for key in (*INPUT_FILES, *(inputs.keys() & {"exchanges"}))},
-            **{key: _digest(wanted, reference.get(key)) for key in REFERENCE_FILES},
-            "labels": _digest(wanted, LABELS),
+            **{key: _digest(input_data, inputs.get(key)) for key in (*INPUT_FILES, *(inputs.keys() & {"exchanges"}))},
+            **{key: _digest(reference_data, reference.get(key)) for key in REFERENCE_FILES},
+            "labels": _digest(reference_data, LABELS),
         },
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
@@ -207,11 +207,11 @@ def fingerprint(given: Dataset, wanted: Dataset) -> str:
 def _untitled(value: Any) -> Any:  # noqa: ANN401 - whatever the settings hold
     """Remove titles, which change no score."""
     if isinstance(value, dict):
-        return {str(key): _untitled(one) for key, one in value.items() if key != "title"}
-    return [_untitled(one) for one in value] if isinstance(value, list) else value
+        return {str(key): _untitled(below) for key, below in value.items() if key != "title"}
+    return [_untitled(below) for below in value] if isinstance(value, list) else value
 
 
-def _digest(data: Dataset, name: object) -> str | None:
+def _digest(data: DataFiles, name: object) -> str | None:
     """Hash a table, independent of its line endings."""
     if not isinstance(name, str) or name not in data.names():
         return None

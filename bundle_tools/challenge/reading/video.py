@@ -9,7 +9,7 @@ import numpy as np
 from av.error import FFmpegError
 from numpy.typing import NDArray
 
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.decoding import Unusable, moments, open_clip, picture_track, pictures
 
 # Tags that muxers and cameras write; any other tag in a container is about the clip.
@@ -71,7 +71,7 @@ class Video:
         return differences
 
 
-def describe_file(data: Dataset, file: str) -> Video:
+def describe_file(data: DataFiles, file: str) -> Video:
     """Describe a file of a data set, once for all rules.
 
     Raises UnreadableVideo: see `describe`.
@@ -81,7 +81,7 @@ def describe_file(data: Dataset, file: str) -> Video:
 
 
 @lru_cache(maxsize=20_000)
-def _described(data: Dataset, file: str, _changed_ns: int, _size: int) -> Video:
+def _described(data: DataFiles, file: str, _changed_ns: int, _size: int) -> Video:
     return describe(data.read(file))
 
 

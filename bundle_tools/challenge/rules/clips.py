@@ -18,7 +18,7 @@ import numpy as np
 from av.error import FFmpegError
 from numpy.typing import NDArray
 
-from bundle_tools.canonical import Difference, differences
+from bundle_tools.canonical import FormGap, differences
 from bundle_tools.challenge.reading.tables import SETTINGS, PhaseData, read_by_clip, read_clips, read_list, side_of
 from bundle_tools.challenge.reading.video import UnreadableVideo, Video, describe_file, some_frames
 from bundle_tools.challenge.rules import finding
@@ -26,8 +26,8 @@ from bundle_tools.challenge.rules.phases import check_probes, check_ranking, che
 from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S
 from bundle_tools.codabench.keys import LONGEST_SHOWN, TaskKeys
-from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.console import Progress
 from bundle_tools.decoding import Unusable, count_frames
@@ -43,26 +43,28 @@ SEEN = 10.0
 BLOCK = 20
 
 
-def check_data(draft: Draft) -> Iterator[Finding]:
+def check_data(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find where input data, reference data and phases contradict each other, and clips that cannot be used.
 
     Every clip is fully decoded, so large sets take a while; the draft's `progress` is called for each clip of a task.
     """
-    for task in draft.keys.tasks:
-        inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))
+    for task in bundle.keys.tasks:
+        inputs, reference = (side_of(bundle, task, key) for key in ("input_data", "reference_data"))
         if inputs is None or reference is None:
             continue
         clips = {clip: file for clip, file, _ in read_clips(inputs.data)}
-        yield from _check_agreement(draft, task, inputs, reference)
-        yield from _check_videos(inputs, clips, draft.progress)
+        yield from _check_agreement(bundle, task, inputs, reference)
+        yield from _check_videos(inputs, clips, bundle.progress)
         yield from check_probes(inputs, len(clips))
         yield from check_yardstick(inputs, reference, clips)
-        yield from check_ranking(draft, inputs, reference, clips)
+        yield from check_ranking(bundle, inputs, reference, clips)
         yield from check_results(inputs, list(clips))
         yield from check_reference(inputs, reference, clips.keys())
 
 
-def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference: PhaseData) -> Iterator[Finding]:
+def _check_agreement(
+    bundle: ParsedBundle, task: TaskKeys, inputs: PhaseData, reference: PhaseData
+) -> Iterator[Finding]:
     where, ours, theirs = inputs.at(SETTINGS), inputs.settings, reference.settings
     for key in ("task", "data_version"):
         if ours.get(key) != theirs.get(key) or ours.get(key) is None:
@@ -71,16 +73,16 @@ def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference:
     if _targets(ours) != _targets(theirs) or not _targets(ours):
         what = f"Targets: {_targets(ours)} in the input data, {_targets(theirs)} in the reference data."
         yield finding("data-targets", where, what)
-    title, named = draft.keys.title or "", theirs.get("challenge")
+    title, named = bundle.keys.title or "", theirs.get("challenge")
     if title and isinstance(named, str) and named.strip() != title.strip():
         what = f"challenge: {shown(named)}; the title of the competition is {shown(title)}."
         yield finding("data-challenge", reference.at(SETTINGS), what)
-    if ours.get("environment") == "gpu" and draft.keys.queue is None:
+    if ours.get("environment") == "gpu" and bundle.keys.queue is None:
         yield finding("data-gpu", where, "environment: gpu, and no queue in competition.yaml.")
     limit = inputs.section("limits").get("time_limit_s")
-    for phase in draft.keys.phases:
+    for phase in bundle.keys.phases:
         allowed = phase.execution_time_limit or DEFAULT_TIME_LIMIT_S
-        if task in draft.tasks_of(phase) and limit != allowed:
+        if task in bundle.tasks_of(phase) and limit != allowed:
             what = f"time_limit_s: {shown(limit)}; execution_time_limit of the phase is {allowed}."
             yield finding("data-time-limit", where, what)
 
@@ -108,14 +110,14 @@ def _targets(settings: dict[str, Any]) -> list[tuple[str, Any, Any]]:
 
 
 @dataclass(frozen=True)
-class Look:
+class ClipCheck:
     """The result of reading one file: its header, if it is a video, and why it cannot be decoded, if it cannot."""
 
     video: Video | None
     frames: int
     """Frames decoded before the first failure; the number of packets if nothing was decoded."""
     fault: str | None
-    form: Sequence[Difference] = ()
+    form: Sequence[FormGap] = ()
     """What it lacks of the canonical form."""
 
 
@@ -140,31 +142,31 @@ def check_files(
                 progress(number, len(files))
             if file in looks:
                 yield from _check_video(side.at(name), clip, looks[file].result(), videos)
-    found: dict[str, dict[str, str]] = {}
+    files_by_kind: dict[str, dict[str, str]] = {}
     for file, look in looks.items():
         for difference in look.result().form:
-            found.setdefault(difference.kind, {})[file] = difference.found
-    for kind, by_file in found.items():
+            files_by_kind.setdefault(difference.kind, {})[file] = difference.found
+    for kind, by_file in files_by_kind.items():
         example, what = next(iter(by_file.items()))
         files_of_kind = f"{len(by_file)} of {len(looks)} files, such as {example}"
         yield finding("clip-form", side.at(name), f"{kind}: {files_of_kind} ({what}).", folder=side.folder)
 
 
-def _look(data: Dataset, file: str, whole: bool) -> Look:
+def _look(data: DataFiles, file: str, whole: bool) -> ClipCheck:
     """Read and decode one file; several at once, so nothing is reported from here."""
     try:
         video = describe_file(data, file)
     except UnreadableVideo as error:
-        return Look(None, 0, str(error))
+        return ClipCheck(None, 0, str(error))
     content = data.read(file)
     frames, fault = count_frames(content) if whole else (video.packets, None)
     try:
-        return Look(video, frames, fault, () if fault else differences(content))
+        return ClipCheck(video, frames, fault, () if fault else differences(content))
     except (FFmpegError, Unusable, ValueError) as error:
-        return Look(video, frames, str(error))
+        return ClipCheck(video, frames, str(error))
 
 
-def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) -> Iterator[Finding]:
+def _check_video(where: str, clip: str, look: ClipCheck, videos: dict[str, Video]) -> Iterator[Finding]:
     video = look.video
     if video is not None:
         videos[clip] = video

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from bundle_tools.challenge.reading.answers import (
-    Answers,
+    HiddenAnswers,
     Text,
     hidden_answers,
     holds_labels_in_order,
@@ -28,8 +28,8 @@ from bundle_tools.challenge.reading.inside import File, Unopened, look_inside
 from bundle_tools.challenge.reading.program_settings import SEAL
 from bundle_tools.challenge.reading.tables import LABELS, SETTINGS, read_clips, read_labels
 from bundle_tools.challenge.rules import finding
-from bundle_tools.codabench.rules.dataset import Dataset, find, opened
-from bundle_tools.codabench.rules.document import FILE, Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, find, opened
+from bundle_tools.codabench.rules.document import FILE, ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding
 
 # Files that are the same in every folder and reveal nothing.
@@ -53,7 +53,7 @@ class Location:
     name: str
     audience: Audience
     """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
-    data: Dataset
+    data: DataFiles
     page: str = ""
     """The only file that counts, if it is a page; else empty."""
 
@@ -75,19 +75,19 @@ class Secrets:
 
     files: dict[str, str]
     """SHA-256 of a reference file, or of its words -> its path."""
-    answers: list[Answers]
+    answers: list[HiddenAnswers]
     """The labels of each task that hides them."""
     keys: set[bytes]
     programs: set[str]
 
 
-def check_leaks(draft: Draft) -> Iterator[Finding]:
+def check_leaks(bundle: ParsedBundle) -> Iterator[Finding]:
     """Compare all open files with the reference data, the hidden clips and the seal keys."""
-    yield from check_seals(draft)
+    yield from check_seals(bundle)
     unopened: list[Unopened] = []
-    programs = opened(draft, *PROGRAMS)
-    secrets = Secrets(_reference_files(draft), hidden_answers(draft), seal_keys(programs.values()), set(programs))
-    for location in all_locations(draft):
+    programs = opened(bundle, *PROGRAMS)
+    secrets = Secrets(_reference_files(bundle), hidden_answers(bundle), seal_keys(programs.values()), set(programs))
+    for location in all_locations(bundle):
         unopened.clear()
         names = [] if location.page else location.data.names(junk=True)
         clips: list[str] = []
@@ -103,12 +103,12 @@ def check_leaks(draft: Draft) -> Iterator[Finding]:
         yield from _check_text(location, Text("the file names", "\n".join(dict.fromkeys(names))), secrets)
         yield from _check_text(location, Text("the content of the clips", "\n".join(clips)), secrets)
         yield from (_cannot_open(location, problem) for problem in unopened)
-    yield from _check_reference_seals(draft, secrets)
+    yield from _check_reference_seals(bundle, secrets)
 
 
-def _reference_files(draft: Draft) -> dict[str, str]:
+def _reference_files(bundle: ParsedBundle) -> dict[str, str]:
     paths: dict[str, str] = {}
-    for folder, reference in opened(draft, "reference_data").items():
+    for folder, reference in opened(bundle, "reference_data").items():
         for file in () if is_public(reference) else look_inside(reference, []):
             if not PurePosixPath(file.name).name.lower().startswith(NEUTRAL):
                 paths |= dict.fromkeys(_digests(file, read_text(file)), str(PurePosixPath(folder) / file.name))
@@ -155,10 +155,10 @@ def _check_text(location: Location, text: Text, secrets: Secrets) -> Iterator[Fi
         yield finding(code, location.name, what)
 
 
-def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
+def _check_reference_seals(bundle: ParsedBundle, secrets: Secrets) -> Iterator[Finding]:
     """Look for zip bombs, and for the key in the reference data, too, because older servers protected them weakly."""
     unopened: list[Unopened] = []
-    for folder, reference in opened(draft, "reference_data").items():
+    for folder, reference in opened(bundle, "reference_data").items():
         location = Location(folder, "scoring", reference)
         unopened.clear()
         for file in location.files(unopened):
@@ -171,11 +171,11 @@ def _cannot_open(location: Location, problem: Unopened) -> Finding:
     return finding("archive-bomb" if problem.bomb else "archive-unopened", location.name, what)
 
 
-def check_identities(draft: Draft) -> Iterator[Finding]:
+def check_identities(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find source videos that a hidden task shares with another set, and clips that name their source."""
     seen: dict[str, tuple[set[str], bool]] = {}
-    for task in draft.keys.tasks:
-        inputs, reference = find(draft, task.input_data), find(draft, task.reference_data)
+    for task in bundle.keys.tasks:
+        inputs, reference = find(bundle, task.input_data), find(bundle, task.reference_data)
         folder = str(task.reference_data)
         if reference is None or folder in seen or not {SETTINGS, LABELS} <= set(reference.names()):
             continue
@@ -184,7 +184,7 @@ def check_identities(draft: Draft) -> Iterator[Finding]:
         if inputs is not None:
             yield from _check_names(str(task.input_data), inputs, sources)
             yield from _check_transcripts(str(task.input_data), inputs, sources)
-    for folder, data in opened(draft, "public_data").items():
+    for folder, data in opened(bundle, "public_data").items():
         if LABELS in data.names() and data.text(LABELS).startswith("clip_id,source_id,"):
             seen[folder] = set(read_labels(data).sources.values()), False
     yield from _check_siblings(seen)
@@ -201,7 +201,7 @@ def _check_siblings(sets: dict[str, tuple[set[str], bool]]) -> Iterator[Finding]
                 yield finding("data-siblings", second, what)
 
 
-def _check_names(folder: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
+def _check_names(folder: str, data: DataFiles, sources: dict[str, str]) -> Iterator[Finding]:
     telling = [
         clip
         for clip, file, _ in read_clips(data)
@@ -212,7 +212,7 @@ def _check_names(folder: str, data: Dataset, sources: dict[str, str]) -> Iterato
         yield finding("leak-source", folder, what)
 
 
-def _check_transcripts(folder: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
+def _check_transcripts(folder: str, data: DataFiles, sources: dict[str, str]) -> Iterator[Finding]:
     if "transcripts.json" not in data.names():
         return
     try:
@@ -227,11 +227,11 @@ def _check_transcripts(folder: str, data: Dataset, sources: dict[str, str]) -> I
         yield finding("leak-transcript", folder, what)
 
 
-def all_locations(draft: Draft) -> list[Location]:
+def all_locations(bundle: ParsedBundle) -> list[Location]:
     """Return all locations except the reference data; one with several keys appears once, with its widest audience."""
     keys = {"public_data", "starting_kit", "path"}
-    keys |= {"ingestion_program", "scoring_program"} if draft.keys.make_programs_available else set()
-    keys |= {"input_data"} if draft.keys.make_input_data_available else set()
+    keys |= {"ingestion_program", "scoring_program"} if bundle.keys.make_programs_available else set()
+    keys |= {"input_data"} if bundle.keys.make_input_data_available else set()
     audiences: dict[Audience, set[str]] = {
         "participants": keys,
         "models": {"input_data", "ingestion_program"},
@@ -239,31 +239,31 @@ def all_locations(draft: Draft) -> list[Location]:
     }
     locations: dict[str, Location] = {}
     for audience, keys in audiences.items():
-        for path, data in opened(draft, *keys).items():
+        for path, data in opened(bundle, *keys).items():
             locations.setdefault(path, Location(path, audience, data))
-    return [*locations.values(), *_pages(draft)]
+    return [*locations.values(), *_pages(bundle)]
 
 
-def _pages(draft: Draft) -> Iterator[Location]:
-    root = Dataset(draft.root)
-    names = [FILE, draft.keys.terms, *(page.file for page in draft.keys.pages)]
+def _pages(bundle: ParsedBundle) -> Iterator[Location]:
+    root = DataFiles(bundle.root)
+    names = [FILE, bundle.keys.terms, *(page.file for page in bundle.keys.pages)]
     for name in dict.fromkeys(name for name in names if isinstance(name, str) and name):
         inside = not name.startswith("/") and ".." not in PurePosixPath(name).parts
-        if inside and (draft.root / name).is_file():
+        if inside and (bundle.root / name).is_file():
             yield Location(name, "participants", root, name)
 
 
-def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
+def seal_keys(programs: Iterable[DataFiles]) -> set[bytes]:
     """Return the keys at the roots of programs."""
     keys = {program.read(SEAL).strip() for program in programs if SEAL in program.names()}
     return {key for key in keys if len(key) >= SHORTEST_KEY}
 
 
-def check_seals(draft: Draft) -> Iterator[Finding]:
+def check_seals(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find keys that are damaged, or differ between a task's two programs, so that scoring accepts no run."""
-    for task in draft.keys.tasks:
-        where = draft.at(*task.place)
-        programs = {key: program for key in PROGRAMS if (program := find(draft, getattr(task, key))) is not None}
+    for task in bundle.keys.tasks:
+        where = bundle.at(*task.key_path)
+        programs = {key: program for key in PROGRAMS if (program := find(bundle, getattr(task, key))) is not None}
         keys = {key: program.read(SEAL).strip() for key, program in programs.items() if SEAL in program.names()}
         for key in sorted(key for key, content in keys.items() if not KEY.fullmatch(content)):
             what = f"{SEAL} of the {key}: expected 64 hexadecimal digits in lower case; found something else."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from bundle_tools.challenge.reading.tables import read_clips, side_of
 from bundle_tools.challenge.reading.video import UnreadableVideo, describe_file
 from bundle_tools.challenge.rules import finding
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding
 
 SHORT = 4
@@ -28,10 +28,10 @@ def short_clips(lengths_s: Mapping[str, float]) -> Iterator[str]:
             yield f"{are} {words}, such as {short[0][1]} ({short[0][0]:.1f} s)"
 
 
-def check_lengths(draft: Draft) -> Iterator[Finding]:
+def check_lengths(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find short clips of every task."""
-    for task in draft.keys.tasks:
-        side = side_of(draft, task, "input_data")
+    for task in bundle.keys.tasks:
+        side = side_of(bundle, task, "input_data")
         if side is None:
             continue
         lengths_s: dict[str, float] = {}

@@ -28,7 +28,7 @@ from bundle_tools.challenge.reading.tables import (
 )
 from bundle_tools.challenge.rules import finding
 from bundle_tools.codabench.rules.dataset import find, opened, uses_of
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding, shown
 
 MOST_EDITS = 3
@@ -52,57 +52,57 @@ SYNTHETIC = "synthetic"
 """Start of the `data_version` of drawn clips."""
 
 
-def check_openness(draft: Draft) -> Iterator[Finding]:
+def check_openness(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find answers, secrets and hidden data that Codabench would show."""
     hidden = [
         phase
-        for phase in draft.keys.phases
+        for phase in bundle.keys.phases
         if phase.hide_output or phase.hide_prediction_output or phase.hide_score_output
     ]
     for phase in hidden:
-        for task in draft.tasks_of(phase):
-            reference = find(draft, task.reference_data)
+        for task in bundle.tasks_of(phase):
+            reference = find(bundle, task.reference_data)
             if reference is not None and is_public(reference):
                 name = f"{task.reference_data.rstrip('/')}/{SETTINGS}"
                 what = f"{name}: true values in the report of a phase that hides outputs."
-                yield finding("report-reveals", draft.at(*phase.place), what)
-    yield from _check_last(draft)
-    if hidden and draft.keys.make_programs_available:
+                yield finding("report-reveals", bundle.at(*phase.key_path), what)
+    yield from _check_last(bundle)
+    if hidden and bundle.keys.make_programs_available:
         what = "Participants may download the programs, and a phase hides its outputs."
-        yield finding("open-programs", draft.at("make_programs_available"), what)
-    if hidden and draft.keys.make_input_data_available:
+        yield finding("open-programs", bundle.at("make_programs_available"), what)
+    if hidden and bundle.keys.make_input_data_available:
         what = "Participants may download the input data, and a phase hides its outputs."
-        yield finding("open-input", draft.at("make_input_data_available"), what)
+        yield finding("open-input", bundle.at("make_input_data_available"), what)
 
 
-def _check_last(draft: Draft) -> Iterator[Finding]:
-    phases = draft.keys.phases
+def _check_last(bundle: ParsedBundle) -> Iterator[Finding]:
+    phases = bundle.keys.phases
     if not phases or phases[-1].hide_output:
         return
-    for task in draft.tasks_of(phases[-1]):
-        reference = find(draft, task.reference_data)
+    for task in bundle.tasks_of(phases[-1]):
+        reference = find(bundle, task.reference_data)
         # Data without a report section have a foreign format, so it is unknown whether they are secret.
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
-            yield finding("phase-open", draft.at(*phases[-1].place), what)
+            yield finding("phase-open", bundle.at(*phases[-1].key_path), what)
 
 
-def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
+def check_hidden_labels(bundle: ParsedBundle) -> Iterator[Finding]:
     """State how much one participant's submissions reveal of hidden labels, and warn if exploiting it pays."""
-    answers = scoring_settings(draft)
-    for task in draft.keys.tasks:
-        known, data = answers.get(task.place), find(draft, task.reference_data)
+    answers = scoring_settings(bundle)
+    for task in bundle.keys.tasks:
+        known, data = answers.get(task.key_path), find(bundle, task.reference_data)
         # An unbounded score has infinitely many values; a program without these fields is not this project's.
         of_labels = [column for column in known.columns if column.get("of_labels")] if known else []
         columns = [column for column in of_labels if column["maximum"] is not None]
         if known is None or data is None or not columns or known.settings["report"]["truth"]:
             continue
         clips, targets = len(read_labels(data).rows), len(known.settings["targets"])
-        for phase in draft.keys.phases if clips else ():
+        for phase in bundle.keys.phases if clips else ():
             allowed = phase.max_submissions
-            readable = phase.given.get("max_submissions", allowed) == allowed
-            if readable and task in draft.tasks_of(phase):
-                yield _budget(draft.at(*phase.place, "max_submissions"), columns, clips, targets, allowed)
+            readable = phase.content.get("max_submissions", allowed) == allowed
+            if readable and task in bundle.tasks_of(phase):
+                yield _budget(bundle.at(*phase.key_path, "max_submissions"), columns, clips, targets, allowed)
 
 
 def _budget(where: str, columns: Sequence[Mapping[str, Any]], clips: int, targets: int, allowed: int | None) -> Finding:
@@ -178,9 +178,11 @@ def altered_calls(edits: int) -> int:
     return 1 + UNITS + edits
 
 
-def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
+def check_ranking(
+    bundle: ParsedBundle, inputs: PhaseData, reference: PhaseData, clips: Collection[str]
+) -> Iterator[Finding]:
     """Find leaderboards that rank by explanations of filmed clips, and closed phases with too few clips to rank."""
-    primary = draft.keys.primary_column
+    primary = bundle.keys.primary_column
     if "probes" not in inputs.settings or not clips or primary is None or primary.key != TOTAL:
         return
     if filmed := len(set(clips) - read_by_clip(inputs.data, "exchanges").keys()):
@@ -213,24 +215,24 @@ def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
         yield finding("results-names", side.at(str(settings["aliases"])), what)
 
 
-def is_drawn(draft: Draft) -> bool:
+def is_drawn(bundle: ParsedBundle) -> bool:
     """Whether all clips are drawn, so that `bundle build` makes its own training set."""
-    settings = [read_settings(data) or {} for data in opened(draft, "input_data").values()]
+    settings = [read_settings(data) or {} for data in opened(bundle, "input_data").values()]
     return bool(settings) and all(str(phase.get("data_version")).startswith(SYNTHETIC) for phase in settings)
 
 
-def check_training(draft: Draft) -> Iterator[Finding]:
+def check_training(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find too few public clips; a sample of drawn clips is replaced when the zip is built."""
-    if draft.folder and is_drawn(draft):
+    if bundle.folder and is_drawn(bundle):
         return
     seen: set[str] = set()
-    for place, path in uses_of(draft, "public_data"):
-        data = find(draft, path)
+    for keys, path in uses_of(bundle, "public_data"):
+        data = find(bundle, path)
         if data is None or LABELS not in data.names() or path in seen:
             continue
         seen.add(path)
         clips = max(0, len(read_table(data.text(LABELS))) - 1)
         if clips < ENOUGH:
             what = f"The public data have {clips} labelled clips; expected {ENOUGH} or more."
-            code = "training-few (drawn)" if is_drawn(draft) else "training-few"
-            yield finding(code, draft.at(*place), what)
+            code = "training-few (drawn)" if is_drawn(bundle) else "training-few"
+            yield finding(code, bundle.at(*keys), what)

@@ -14,15 +14,15 @@ from typing import Any
 from bundle_tools.challenge.pages.write import pages_of
 from bundle_tools.challenge.reading.program_settings import (
     DATA,
+    ProgramProblem,
     ProgramSettings,
-    Refusal,
     program_settings,
     scoring_settings,
 )
 from bundle_tools.challenge.reading.tables import SETTINGS
 from bundle_tools.challenge.rules import finding
-from bundle_tools.codabench.rules.dataset import Dataset, find, opened, uses_of
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, find, opened, uses_of
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.codabench.rules.images import LARGEST_SOURCE, TEXTS, Source, read_sources
 from bundle_tools.codabench.rules.texts import MOST_TOLD
@@ -46,18 +46,18 @@ KIT_CODES = {
 """The starting kit's code -> ours. Which packages the image has, it knows only of this checkout's own."""
 
 
-def check_settings(draft: Draft) -> Iterator[Finding]:
+def check_settings(bundle: ParsedBundle) -> Iterator[Finding]:
     """Ask both programs to read the data of each task; those that the user does not trust are skipped."""
-    tasks = {task.place: task for task in draft.keys.tasks}
+    tasks = {task.key_path: task for task in bundle.keys.tasks}
     for program, data in DATA.items():
         title = program.replace("_", " ")
-        for place, answer in program_settings(draft, program).items():
-            where = draft.at(*place, program)
+        for keys, answer in program_settings(bundle, program).items():
+            where = bundle.at(*keys, program)
             if answer is None:
                 what = f"The {title} is not the one of this installation, so it was not run on its data."
                 yield finding("program-unasked", where, what, fix=FIX)
                 continue
-            yield from _refused(str(getattr(tasks[place], data)), answer)
+            yield from _refused(str(getattr(tasks[keys], data)), answer)
             if answer.problem:
                 yield finding("settings-unread", where, f"The {title} cannot read its settings: {answer.problem}")
 
@@ -79,7 +79,7 @@ def _refused(folder: str, answer: ProgramSettings) -> Iterator[Finding]:
         yield finding(code, where, what, fix=_sentence(refusal.fix))
 
 
-def _what(refusal: Refusal) -> str:
+def _what(refusal: ProgramProblem) -> str:
     return f"Found {refusal.found}; expected {refusal.expected}{'' if refusal.expected.endswith('?') else '.'}"
 
 
@@ -87,81 +87,83 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def check_registry(draft: Draft) -> Iterator[Finding]:
+def check_registry(bundle: ParsedBundle) -> Iterator[Finding]:
     """Compare keys, titles, directions and decimals; programs without a registry are skipped."""
-    for answer in scoring_settings(draft).values():
+    for answer in scoring_settings(bundle).values():
         if answer is not None and not answer.problem:
-            yield from _compare(draft, answer.columns)
-            yield from _check_primary(draft, answer.columns)
+            yield from _compare(bundle, answer.columns)
+            yield from _check_primary(bundle, answer.columns)
             return
 
 
-def check_revealed(draft: Draft) -> Iterator[Finding]:
+def check_revealed(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find hidden columns that scores.json shows; columns of missing ratings are not secret."""
-    answer = next((answer for answer in scoring_settings(draft).values() if answer is not None), None)
+    answer = next((answer for answer in scoring_settings(bundle).values() if answer is not None), None)
     empty = {column["key"] for column in (answer.columns if answer else ()) if column.get("of_people")}
-    hidden = [column for column in draft.keys.columns if column.hidden and column.key not in empty]
-    for phase in draft.keys.phases if hidden else ():
+    hidden = [column for column in bundle.keys.columns if column.hidden and column.key not in empty]
+    for phase in bundle.keys.phases if hidden else ():
         if not phase.hide_score_output and not phase.hide_output:
             what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
-            yield finding("columns-revealed", draft.at(*phase.place), what)
+            yield finding("columns-revealed", bundle.at(*phase.key_path), what)
 
 
-def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
+def _check_primary(bundle: ParsedBundle, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
     """Find a board that does not rank by the first column of the registry, the primary score."""
-    chosen, first = draft.keys.primary_column, registry[0]["key"] if registry else None
+    chosen, first = bundle.keys.primary_column, registry[0]["key"] if registry else None
     if first and chosen and chosen.key and chosen.key != first:
         what = f"The leaderboard ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."
-        where = draft.at(*draft.keys.leaderboards[0].place, "primary_index")
+        where = bundle.at(*bundle.keys.leaderboards[0].key_path, "primary_index")
         yield finding("columns-primary", where, what, first=first)
 
 
-def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
-    declared = {column.key: column for column in draft.keys.columns if column.key}
-    board = draft.at("leaderboards")
+def _compare(bundle: ParsedBundle, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
+    declared = {column.key: column for column in bundle.keys.columns if column.key}
+    board = bundle.at("leaderboards")
     for expected in registry:
         key, title, direction, decimals = (expected[field] for field in ("key", "title", "direction", "decimals"))
         if key not in declared:
             yield finding("columns-missing", board, f"The scoring program writes {key}, which is no column.")
             continue
         column = declared[key]
-        place = column.place
+        keys = column.key_path
         if column.computation:
             what = f"The scoring program writes {key}, and Codabench computes it as well."
-            yield finding("columns-computed", draft.at(*place), what)
+            yield finding("columns-computed", bundle.at(*keys), what)
         if column.sorting != direction:
             what = f"{key}: expected sorting {direction} as in the scoring program; found another."
-            yield finding("columns-sorting", draft.at(*place), what, direction=direction)
+            yield finding("columns-sorting", bundle.at(*keys), what, direction=direction)
         if column.title and column.title != title:
             what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.title)} here."
-            yield finding("columns-title", draft.at(*place, "title"), what)
+            yield finding("columns-title", bundle.at(*keys, "title"), what)
         if column.precision < decimals:
             what = f"{key}: the scoring program gives {decimals} decimals; found precision {column.precision}."
-            yield finding("columns-precision", draft.at(*place, "precision"), what, decimals=decimals)
+            yield finding("columns-precision", bundle.at(*keys, "precision"), what, decimals=decimals)
     known = dict.fromkeys(expected["key"] for expected in registry)
     for key, column in declared.items():
         if key not in known and not column.computation:
-            yield finding("columns-extra", draft.at(*column.place), f"The scoring program never writes {shown(key)}.")
+            yield finding(
+                "columns-extra", bundle.at(*column.key_path), f"The scoring program never writes {shown(key)}."
+            )
     if [key for key in declared if key in known] != [key for key in known if key in declared]:
         yield finding("columns-order", board, "The columns are not in the order of the scoring program.")
 
 
-def check_keys(draft: Draft) -> Iterator[Finding]:
+def check_keys(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find scoring programs that write keys, but none of a column's."""
-    keys = [column.key for column in draft.keys.columns if column.key and not column.computation]
+    keys = [column.key for column in bundle.keys.columns if column.key and not column.computation]
     seen: set[str] = set()
-    for place, path in uses_of(draft, "scoring_program") if keys else ():
-        program = find(draft, path)
+    for where, path in uses_of(bundle, "scoring_program") if keys else ():
+        program = find(bundle, path)
         if program is None or path in seen:
             continue
         seen.add(path)
         written = _keys_of(program)
         if written and not any(_stands_in(key, program, written) for key in keys):
             what = f"The scoring program writes {_some(written)}; the columns expect {_some(keys)}."
-            yield finding("columns-keys", draft.at(*place), what)
+            yield finding("columns-keys", bundle.at(*where), what)
 
 
-def _keys_of(program: Dataset) -> list[str]:
+def _keys_of(program: DataFiles) -> list[str]:
     """Return the keys that the Python files which write scores use in dictionaries; empty if unknown."""
     sources = read_sources(program)
     if not any(text.endswith(WRITES) for source in sources for _, text in source.texts()):
@@ -183,7 +185,7 @@ def _keys_in(source: Source) -> Iterator[str]:
                 yield key.value
 
 
-def _stands_in(key: str, program: Dataset, written: list[str]) -> bool:
+def _stands_in(key: str, program: DataFiles, written: list[str]) -> bool:
     """Return whether a key is in the program, or may be composed there."""
     if key in written:
         return True
@@ -219,20 +221,20 @@ def _some(names: list[str]) -> str:
     return ", ".join(shown(name) for name in names[:3]) + (", …" if len(names) > 3 else "")
 
 
-def check_models(draft: Draft) -> Iterator[Finding]:
+def check_models(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find solutions that our ingestion program would refuse; another one has other rules."""
     if str(KIT) not in sys.path:
         sys.path.append(str(KIT))
     from sources import LARGEST_SOURCE, check_sources  # noqa: PLC0415 - the path is known only now
 
-    programs = opened(draft, "ingestion_program").values()
+    programs = opened(bundle, "ingestion_program").values()
     if not any("ingest/__init__.py" in program.names() for program in programs):
         return
-    for place, path in uses_of(draft, "path"):
-        files = find(draft, path)
+    for keys, path in uses_of(bundle, "path"):
+        files = find(bundle, path)
         if files is None:
             continue
-        where, names = draft.at(*place), files.names()
+        where, names = bundle.at(*keys), files.names()
         if "model.py" not in names:
             yield finding("solution-model", where, "model.py is missing at the root of a solution.")
             continue
@@ -243,12 +245,12 @@ def check_models(draft: Draft) -> Iterator[Finding]:
                 yield finding(KIT_CODES[problem.code], where, what, fix=_sentence(problem.fix))
 
 
-def check_rendered_pages(draft: Draft) -> Iterator[Finding]:
+def check_rendered_pages(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find pages that are not what their template gives, and templates that cannot be rendered."""
-    if None in scoring_settings(draft).values():
+    if None in scoring_settings(bundle).values():
         return  # the program was not asked, which is reported elsewhere; nothing can be compared
     reasons: dict[str, list[str]] = {}
-    for page in pages_of(draft):
+    for page in pages_of(bundle):
         if page.before is None:
             continue  # other rules report it
         if page.problem:

@@ -26,8 +26,8 @@ from bundle_tools.challenge.reading.tables import (
     vocabulary_of,
 )
 from bundle_tools.challenge.rules import finding
-from bundle_tools.codabench.rules.dataset import Dataset, opened
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, opened
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding, shown
 
 FEWEST_PEOPLE = 5
@@ -62,10 +62,10 @@ def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[s
     yield from _check_key_frames(reference)
 
 
-def check_landmarks(draft: Draft) -> Iterator[Finding]:
+def check_landmarks(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find landmarks that are missing or belong to other data, and skill references that mean nothing."""
-    for task in draft.keys.tasks:
-        inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))
+    for task in bundle.keys.tasks:
+        inputs, reference = (side_of(bundle, task, key) for key in ("input_data", "reference_data"))
         name = reference.settings.get("landmarks") if reference is not None else None
         if reference is not None and _near_the_mean(reference):
             what = "skill_reference: hardly below the error of the training mean."
@@ -150,21 +150,21 @@ def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | No
     return "are not JPEGs of at most 1024 x 1024 pixels"
 
 
-def check_misplaced(draft: Draft) -> Iterator[Finding]:
+def check_misplaced(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find causes and observations that models or participants can see; the kit may contain those of an open phase."""
-    names = {f"{kind}.json" for kind in KNOWLEDGE} | {name for kind in KNOWLEDGE for _, name in _named(draft, kind)}
-    for folder, data in opened(draft, *SEEN).items():
+    names = {f"{kind}.json" for kind in KNOWLEDGE} | {name for kind in KNOWLEDGE for _, name in _named(bundle, kind)}
+    for folder, data in opened(bundle, *SEEN).items():
         for name in data.names(junk=True):
             if PurePosixPath(name).name in names:
                 yield finding("causes-misplaced", folder, f"{name} belongs to the reference data.")
 
 
-def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
+def check_groups_misplaced(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find attributes of people that models or participants can see, although they are for auditing only."""
-    tables = [(data, name) for data, name in _named(draft, "groups") if name in data.names()]
+    tables = [(data, name) for data, name in _named(bundle, "groups") if name in data.names()]
     files = {name for _, name in tables}
     attributes = {column for data, name in tables for column in _header(data, name)[1:]}
-    for folder, data in opened(draft, *SEEN, "starting_kit").items() if files else ():
+    for folder, data in opened(bundle, *SEEN, "starting_kit").items() if files else ():
         for name in data.names(junk=True):
             if PurePosixPath(name).name in files:
                 what = f"{name} belongs to the reference data."
@@ -175,18 +175,18 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
             yield finding("groups-misplaced", folder, what)
 
 
-def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:
+def _named(bundle: ParsedBundle, key: str) -> Iterator[tuple[DataFiles, str]]:
     """Yield all reference data, each with the file that its settings name under a key."""
-    for data in opened(draft, "reference_data").values():
+    for data in opened(bundle, "reference_data").values():
         if name := (read_settings(data) or {}).get(key):
             yield data, str(name)
 
 
-def _header(data: Dataset, name: str) -> list[str]:
+def _header(data: DataFiles, name: str) -> list[str]:
     return [cell.strip() for cell in next(iter(read_table(data.text(name))), [])]
 
 
-def _columns(data: Dataset, name: str) -> set[str]:
+def _columns(data: DataFiles, name: str) -> set[str]:
     """Return the names of a table's columns, or of the keys of JSON objects."""
     suffix = PurePosixPath(name).suffix.lower()
     if suffix not in (".csv", ".json") or data.size(name) > LARGEST_TABLE:

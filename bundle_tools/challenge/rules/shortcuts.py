@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from bundle_tools.challenge.reading.tables import read_clips, read_copies, read_json, read_labels
 from bundle_tools.challenge.reading.video import UnreadableVideo, describe_file
 from bundle_tools.challenge.rules import finding
-from bundle_tools.codabench.rules.dataset import Dataset, find
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, find
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding
 
 FEWEST_CLIPS = 8
@@ -59,11 +59,11 @@ class Association(NamedTuple):
         return self.p < ERROR_P and abs(self.relations[0].correlation) >= ERROR_CORRELATION
 
 
-def check_shortcuts(draft: Draft) -> Iterator[Finding]:
+def check_shortcuts(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find clips whose names, order, sizes or lengths predict their labels."""
     seen = set()
-    for task in draft.keys.tasks:
-        inputs, reference = find(draft, task.input_data), find(draft, task.reference_data)
+    for task in bundle.keys.tasks:
+        inputs, reference = find(bundle, task.input_data), find(bundle, task.reference_data)
         folder = str(task.input_data)
         if inputs is None or reference is None or folder in seen:
             continue
@@ -159,7 +159,7 @@ def _unit(column: Column) -> Column:
     return np.asarray(centred / length if length > 1e-9 else np.zeros_like(centred))
 
 
-def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:
+def features(data: DataFiles, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:
     """Describe each clip by properties that are known without watching it.
 
     `clips`: rows of clip_id, file, sha256, in the order of the list.
@@ -169,7 +169,7 @@ def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str
     """
     names = set(data.names())
     texts = read_json(data, "transcripts.json")
-    transcripts = {clip: place for place, clip in enumerate(texts)} if isinstance(texts, dict) else {}
+    transcripts = {clip: number for number, clip in enumerate(texts)} if isinstance(texts, dict) else {}
     ids: list[str] = []
     table: dict[str, list[float | str]] = {}
     for position, (clip, file, _) in enumerate(clips):

@@ -1,7 +1,7 @@
 """Check a bundle: everything that Codabench needs, and what it does not report.
 
-Each module holds the rules of one area. A rule looks at a `Draft` and gives findings; it changes nothing and never
-stops the others. No code of the bundle is run. Each challenge provides its own additional rules.
+Each module holds the rules of one area. A rule looks at a `ParsedBundle` and gives findings; it changes nothing and
+never stops the others. No code of the bundle is run. Each challenge provides its own additional rules.
 """
 
 import csv
@@ -24,7 +24,7 @@ from bundle_tools.codabench.rules.board import (
 )
 from bundle_tools.codabench.rules.commands import check_private, check_programs
 from bundle_tools.codabench.rules.dataset import uses_of
-from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.document import ParsedBundle, read
 from bundle_tools.codabench.rules.findings import FAILS_LATER, ORDER, Finding
 from bundle_tools.codabench.rules.images import check_image, check_sources
 from bundle_tools.codabench.rules.phases import check_phases, check_solutions, check_tasks
@@ -34,7 +34,7 @@ from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 
-Rule = Callable[[Draft], Iterable[Finding]]
+Rule = Callable[[ParsedBundle], Iterable[Finding]]
 
 GENERAL: tuple[Rule, ...] = (
     check_keys,
@@ -91,46 +91,46 @@ def _check_root(
     trust: bool,
     archive: Path | None = None,
 ) -> list[Finding]:
-    draft, findings = read(root, folder=archive is None, now=now)
-    if draft is None:
+    bundle, findings = read(root, folder=archive is None, now=now)
+    if bundle is None:
         return findings
-    draft = replace(draft, progress=progress, trusted=trust)
-    if is_version1(draft.content):
-        findings += check_version1(draft)
+    bundle = replace(bundle, progress=progress, trusted=trust)
+    if is_version1(bundle.content):
+        findings += check_version1(bundle)
         if any(finding.severity == "error" for finding in findings):
             return findings
-        draft = replace(draft, content=as_version2(draft.content))
+        bundle = replace(bundle, content=as_version2(bundle.content))
         rules = [check_board_keys, *(rule for rule in rules if rule not in OF_VERSION_2)]
-    findings += _apply(rules, draft)
+    findings += _apply(rules, bundle)
     if archive is None:
-        findings += check_folder(root, _packed(draft))
-        findings += check_quota(draft, sizes_of_folder(draft), root)
+        findings += check_folder(root, _packed(bundle))
+        findings += check_quota(bundle, sizes_of_folder(bundle), root)
     else:
         with zipfile.ZipFile(archive) as opened:
             sizes = {member.filename: member.compress_size for member in opened.infolist()}
-        findings += check_quota(draft, sizes, archive, archive.stat().st_size)
+        findings += check_quota(bundle, sizes, archive, archive.stat().st_size)
     return findings
 
 
-def _apply(rules: Sequence[Rule], draft: Draft) -> Iterator[Finding]:
+def _apply(rules: Sequence[Rule], bundle: ParsedBundle) -> Iterator[Finding]:
     for rule in rules:
         try:
-            yield from rule(draft)
+            yield from rule(bundle)
         except (*UNREADABLE, csv.Error) as error:
             what = f"A file cannot be read: {error}."
             yield Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again.")
 
 
-def _packed(draft: Draft) -> list[Path]:
-    values = sorted({value for _, value in uses_of(draft) if value.endswith("/")})
-    folders = [folder for folder in map(draft.inside, values) if folder is not None and folder.is_dir()]
-    return [folder for folder in folders if folder.resolve() != draft.root]
+def _packed(bundle: ParsedBundle) -> list[Path]:
+    values = sorted({value for _, value in uses_of(bundle) if value.endswith("/")})
+    folders = [folder for folder in map(bundle.inside, values) if folder is not None and folder.is_dir()]
+    return [folder for folder in folders if folder.resolve() != bundle.root]
 
 
 def _sorted(findings: list[Finding]) -> list[Finding]:
     def order(finding: Finding) -> tuple[int, str, int, str]:
         file, _, line = finding.where.rpartition(":")
-        place = (file, int(line)) if line.isdecimal() else (finding.where, 0)
-        return (ORDER[finding.severity], *place, finding.code)
+        position = (file, int(line)) if line.isdecimal() else (finding.where, 0)
+        return (ORDER[finding.severity], *position, finding.code)
 
     return sorted(dict.fromkeys(finding.short() for finding in findings), key=order)

@@ -104,7 +104,7 @@ def _check_bomb(where: str, packed: int, members: list[zipfile.ZipInfo]) -> Iter
             what = f"{shown(member.filename)}: {member.compress_size} bytes claim to unpack to {member.file_size}."
             yield Finding("zip-bomb", "error", where, what, effect, fix)
     ordered = sorted(members, key=lambda member: member.header_offset)
-    if any(one.header_offset + one.compress_size > other.header_offset for one, other in pairwise(ordered)):
+    if any(before.header_offset + before.compress_size > after.header_offset for before, after in pairwise(ordered)):
         what = "Files overlap inside the zip."
         yield Finding(
             "zip-overlap", "error", where, what, "A small zip can unpack to a huge size this way.", "Zip again."

@@ -3,40 +3,40 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from bundle_tools.codabench.keys import Board, Column, Mistake
+from bundle_tools.codabench.keys import Board, BoardColumn, KeyMistake
 from bundle_tools.codabench.rules.dataset import uses_of
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import CRASHES, IGNORED, REFUSED, Finding, shown
 
 
-def check_keys(draft: Draft) -> Iterator[Finding]:
+def check_keys(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong with any key of the file."""
-    yield from _told(draft, draft.mistakes)
+    yield from _told(bundle, bundle.mistakes)
 
 
-def check_board_keys(draft: Draft) -> Iterator[Finding]:
+def check_board_keys(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find wrong keys of leaderboards; in a converted file all other keys are Codabench's own."""
-    yield from _told(draft, (one for one in draft.mistakes if one.place[0] == "leaderboards"))
+    yield from _told(bundle, (mistake for mistake in bundle.mistakes if mistake.key_path[0] == "leaderboards"))
 
 
-def _told(draft: Draft, mistakes: Iterable[Mistake]) -> Iterator[Finding]:
-    for one in mistakes:
-        where, key = draft.at(*one.place), one.place[-1]
-        if one.kind == "unknown":
-            fix = f"Did you mean {one.near!r}?" if one.near else "Delete it."
-            yield Finding("key-unknown", "warning", where, f"The key {one.what} is unknown.", IGNORED, fix)
-        elif one.kind == "missing":
-            yield Finding("key-missing", "error", where, f"The key {one.what!r} is missing.", REFUSED, "Add it.")
-        elif one.kind == "null":
+def _told(bundle: ParsedBundle, mistakes: Iterable[KeyMistake]) -> Iterator[Finding]:
+    for mistake in mistakes:
+        where, key = bundle.at(*mistake.key_path), mistake.key_path[-1]
+        if mistake.kind == "unknown":
+            fix = f"Did you mean {mistake.near!r}?" if mistake.near else "Delete it."
+            yield Finding("key-unknown", "warning", where, f"The key {mistake.what} is unknown.", IGNORED, fix)
+        elif mistake.kind == "missing":
+            yield Finding("key-missing", "error", where, f"The key {mistake.what!r} is missing.", REFUSED, "Add it.")
+        elif mistake.kind == "null":
             fix = "Give a value or leave the key out."
-            yield Finding("key-null", "error", where, f"{key}: {one.what}.", CRASHES, fix)
-        elif one.kind == "value":
-            yield Finding("key-value", "error", where, f"{key}: {one.what}.", REFUSED, "Correct the value.")
-        elif one.kind == "entry":
-            what = f"{one.place[-2]}: {one.what}."
+            yield Finding("key-null", "error", where, f"{key}: {mistake.what}.", CRASHES, fix)
+        elif mistake.kind == "value":
+            yield Finding("key-value", "error", where, f"{key}: {mistake.what}.", REFUSED, "Correct the value.")
+        elif mistake.kind == "entry":
+            what = f"{mistake.key_path[-2]}: {mistake.what}."
             yield Finding("entry-type", "error", where, what, CRASHES, "Write keys and values.")
         else:
-            yield Finding(f"{key}-empty", "error", where, f"{key} {one.what}.", CRASHES, "Add at least one.")
+            yield Finding(f"{key}-empty", "error", where, f"{key} {mistake.what}.", CRASHES, "Add at least one.")
 
 
 DECIMALS_KEPT = 10
@@ -44,28 +44,28 @@ DECIMALS_KEPT = 10
 NEWER = "avg_rank"
 
 
-def check_leaderboards(draft: Draft) -> Iterator[Finding]:
+def check_leaderboards(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong with the leaderboard."""
-    boards = draft.keys.leaderboards
+    boards = bundle.keys.leaderboards
     for board in boards[1:]:
         what = f"Expected one leaderboard; found {shown(board.title)} as well."
-        yield Finding("board-many", "warning", draft.at(*board.place), what, IGNORED, "Keep one.")
+        yield Finding("board-many", "warning", bundle.at(*board.key_path), what, IGNORED, "Keep one.")
     for board in boards[:1]:
-        yield from _check_board(draft, board)
+        yield from _check_board(bundle, board)
 
 
-def _check_board(draft: Draft, board: Board) -> Iterator[Finding]:
-    if "index" in board.given:
+def _check_board(bundle: ParsedBundle, board: Board) -> Iterator[Finding]:
+    if "index" in board.content:
         what = "A leaderboard's index has no effect."
-        yield Finding("board-index", "note", draft.at(*board.place, "index"), what, IGNORED, "Delete it.")
-    columns, all_of_them = board.columns, draft.at(*board.place, "columns")
+        yield Finding("board-index", "note", bundle.at(*board.key_path, "index"), what, IGNORED, "Delete it.")
+    columns, all_of_them = board.columns, bundle.at(*board.key_path, "columns")
     if not columns:
         what = "It has no columns."
-        yield Finding("columns-none", "error", draft.at(*board.place), what, REFUSED, "Add one for each score.")
+        yield Finding("columns-none", "error", bundle.at(*board.key_path), what, REFUSED, "Add one for each score.")
         return
     indexes = [column.index for column in columns]
     for column in columns:
-        yield from _check_column(draft, column, indexes)
+        yield from _check_column(bundle, column, indexes)
     for key in ("index", "key"):
         values = [value for column in columns if (value := getattr(column, key)) is not None]
         twice = sorted({str(value) for value in values if values.count(value) > 1})
@@ -74,40 +74,45 @@ def _check_board(draft: Draft, board: Board) -> Iterator[Finding]:
             yield Finding(f"column-{key}-twice", "error", all_of_them, what, REFUSED, "Make it unique.")
     if board.primary_index not in indexes:
         what = f"No column has the primary index {board.primary_index}."
-        where, effect = draft.at(*board.place, "primary_index"), "The leaderboard's page ends in an error."
+        where, effect = bundle.at(*board.key_path, "primary_index"), "The leaderboard's page ends in an error."
         yield Finding("board-primary", "error", where, what, effect, "Start the indexes at 0.")
     if all(column.hidden for column in columns):
         what = "Every column is hidden."
         effect = "The leaderboard's page ends in an error."
         yield Finding("columns-hidden", "error", all_of_them, what, effect, "Show one.")
-    first = min((column for column in columns if column.index is not None), key=lambda one: one.index, default=None)
+    first = min(
+        (column for column in columns if column.index is not None), key=lambda column: column.index, default=None
+    )
     if first is not None and first.hidden:
         what = f"The hidden column {shown(first.key)} has the lowest index."
         where, effect = (
-            draft.at(*first.place, "hidden"),
+            bundle.at(*first.key_path, "hidden"),
             "Participants see its score in their list of submissions anyway.",
         )
         yield Finding("column-first-hidden", "warning", where, what, effect, "Give another column the lowest index.")
 
 
-def _check_column(draft: Draft, column: Column, indexes: Collection[int]) -> Iterator[Finding]:
+def _check_column(bundle: ParsedBundle, column: BoardColumn, indexes: Collection[int]) -> Iterator[Finding]:
     if column.precision > DECIMALS_KEPT:
         what = f"precision: found {column.precision}."
         where, effect = (
-            draft.at(*column.place, "precision"),
+            bundle.at(*column.key_path, "precision"),
             f"Codabench keeps {DECIMALS_KEPT} decimals and pads with zeros.",
         )
         yield Finding("column-precision", "warning", where, what, effect, f"Write {DECIMALS_KEPT} or fewer.")
-    if "sorting" not in column.given:
+    if "sorting" not in column.content:
         what = f"The column {shown(column.key)} has no sorting."
         effect = "Codabench uses desc: higher is better."
-        yield Finding("column-sorting", "warning", draft.at(*column.place), what, effect, "Write asc or desc.")
+        yield Finding("column-sorting", "warning", bundle.at(*column.key_path), what, effect, "Write asc or desc.")
     if column.computation == NEWER:
         what = f"computation: only newer servers know {NEWER}."
-        where, effect = draft.at(*column.place, "computation"), "Servers of March 2026 and before refuse the bundle."
+        where, effect = (
+            bundle.at(*column.key_path, "computation"),
+            "Servers of March 2026 and before refuse the bundle.",
+        )
         yield Finding("column-newer", "warning", where, what, effect, "Ask which release the server runs.")
-    where, chosen = draft.at(*column.place, "computation_indexes"), column.computation_indexes
-    if column.given.get("computation") is None:
+    where, chosen = bundle.at(*column.key_path, "computation_indexes"), column.computation_indexes
+    if column.content.get("computation") is None:
         if chosen is not None:
             what = "computation_indexes without computation."
             yield Finding("column-computation", "error", where, what, REFUSED, "Add computation, or delete it.")
@@ -126,37 +131,39 @@ QUOTA_BYTES = 15_000_000_000
 LONGEST_NAME = 35
 
 
-def check_names(draft: Draft) -> Iterator[Finding]:
+def check_names(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find names of data sets that Codabench cuts."""
-    for place, value in uses_of(draft):
+    for keys, value in uses_of(bundle):
         name = PurePosixPath(value).name
-        if len(name) > LONGEST_NAME and draft.inside(value) is not None:
-            what = f"{place[-1]}: the name {shown(name)} has {len(name)} characters."
+        if len(name) > LONGEST_NAME and bundle.inside(value) is not None:
+            what = f"{keys[-1]}: the name {shown(name)} has {len(name)} characters."
             effect = f"Codabench cuts it to {LONGEST_NAME}."
-            yield Finding("path-name", "note", draft.at(*place), what, effect, "Use a shorter name.")
+            yield Finding("path-name", "note", bundle.at(*keys), what, effect, "Use a shorter name.")
 
 
-def sizes_of_folder(draft: Draft) -> dict[str, int]:
+def sizes_of_folder(bundle: ParsedBundle) -> dict[str, int]:
     """Return the size of every file that a folder's bundle uses: an upper bound of their zipped size."""
     sizes = {}
-    for value in {value for _, value in uses_of(draft)}:
-        path = draft.inside(value)
-        if path is None or path.resolve() == draft.root.resolve():
+    for value in {value for _, value in uses_of(bundle)}:
+        path = bundle.inside(value)
+        if path is None or path.resolve() == bundle.root.resolve():
             continue
         for file in path.rglob("*") if path.is_dir() else [path]:
             if file.is_file():
-                sizes[file.relative_to(draft.root).as_posix()] = file.stat().st_size
+                sizes[file.relative_to(bundle.root).as_posix()] = file.stat().st_size
     return sizes
 
 
-def check_quota(draft: Draft, sizes: Mapping[str, int], where: Path, packed: int | None = None) -> Iterator[Finding]:
+def check_quota(
+    bundle: ParsedBundle, sizes: Mapping[str, int], where: Path, packed: int | None = None
+) -> Iterator[Finding]:
     """Compare the bundle and each use of each data set with a user's quota.
 
     `sizes`: name relative to the root -> bytes, zipped if known. `packed`: bytes of the bundle's zip; None for a
     folder, where all sizes are estimates.
     """
     uses: list[int] = []
-    for _, value in uses_of(draft):
+    for _, value in uses_of(bundle):
         name = str(PurePosixPath(value))
         folder = f"{name}/"
         uses.append(sum(size for file, size in sizes.items() if file == name or file.startswith(folder)))

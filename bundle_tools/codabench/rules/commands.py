@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.rules.dataset import Dataset, find, opened
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, find, opened
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, shown
 from bundle_tools.codabench.worker import CannotStart
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES, Role, arguments
@@ -40,21 +40,21 @@ MOUNTED: dict[Role, frozenset[str]] = {
 TOLD_ELSEWHERE = frozenset({"ingestion_program", "input_data"})
 
 
-def check_programs(draft: Draft) -> Iterator[Finding]:
+def check_programs(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong with the metadata and the commands of all programs."""
-    for task in draft.keys.tasks:
+    for task in bundle.keys.tasks:
         for key, role in PROGRAMS.items():
-            program = find(draft, getattr(task, key))
+            program = find(bundle, getattr(task, key))
             if program is not None and task.key is None:
-                yield from _check_program(draft.at(*task.place, key), key, role, program)
+                yield from _check_program(bundle.at(*task.key_path, key), key, role, program)
         paths = [str(path).rstrip("/") for key in PROGRAMS if (path := getattr(task, key)) is not None]
         if len(paths) > len(set(paths)):
             what = f"ingestion_program and scoring_program are the same: {shown(paths[0])}."
-            where, effect = draft.at(*task.place, "ingestion_program"), "Both jobs run the same command."
+            where, effect = bundle.at(*task.key_path, "ingestion_program"), "Both jobs run the same command."
             yield Finding("program-same", "warning", where, what, effect, "Name the folder of each.")
 
 
-def started(program: Dataset, role: Role) -> list[str]:
+def started(program: DataFiles, role: Role) -> list[str]:
     """Return the arguments that the worker would run; empty if they cannot be determined."""
     name = next((name for name in METADATA_NAMES if name in program.names()), None)
     command, _ = _command(program, name) if name else ("", None)
@@ -64,20 +64,20 @@ def started(program: Dataset, role: Role) -> list[str]:
         return []
 
 
-def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterator[Finding]:
+def _check_program(where: str, key: str, role: Role, program: DataFiles) -> Iterator[Finding]:
     names = program.names()
     silent = "The platform runs nothing and continues with scoring." if role == "ingestion" else "No run gets scores."
-    found = [name for name in METADATA_NAMES if name in names]
-    if not found:
+    metadata = [name for name in METADATA_NAMES if name in names]
+    if not metadata:
         below = [other for other in names if other.endswith(("/metadata.yaml", "/metadata")) or other == "metadata.yml"]
         what = f"{key}: expected metadata.yaml at its root; found {below[0] if below else 'none'}."
         yield Finding("program-metadata", "error", where, what, silent, "Put metadata.yaml at the root.")
         return
-    command, problem = _command(program, found[0])
+    command, problem = _command(program, metadata[0])
     if problem:
         yield Finding("program-command", "error", where, f"{key}: {problem}.", silent, "Write command: as one text.")
         return
-    if len(found) > 1 and _differ(command, _command(program, found[1])[0], role):
+    if len(metadata) > 1 and _differ(command, _command(program, metadata[1])[0], role):
         what = f"{key}: metadata.yaml and metadata hold different commands."
         effect = "The platform runs metadata.yaml and never looks into metadata."
         yield Finding("program-metadata-two", "warning", where, what, effect, "Delete metadata, or make them agree.")
@@ -204,7 +204,7 @@ def local_name(word: str) -> str | None:
     return "/".join(parts[3:])
 
 
-def _command(program: Dataset, name: str) -> tuple[str, str | None]:
+def _command(program: DataFiles, name: str) -> tuple[str, str | None]:
     if program.size(name) > LARGEST_METADATA:
         return "", f"{name} has {program.size(name)} bytes; expected a command"
     try:
@@ -240,17 +240,17 @@ LARGEST_KEY = 100_000
 MOST_TOLD = 5
 
 
-def check_private(draft: Draft) -> Iterator[Finding]:
+def check_private(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find files in programs that look like passwords or private keys."""
-    shows = draft.keys.make_programs_available
+    shows = bundle.keys.make_programs_available
     reader = "Every participant can download it." if shows else "Every organiser and every worker can read it."
-    for value, program in opened(draft, *PROGRAMS).items():
-        found = [
+    for value, program in opened(bundle, *PROGRAMS).items():
+        exposed = [
             name
             for name in program.names()
             if PurePosixPath(name).name in NAMES
             or (program.size(name) <= LARGEST_KEY and KEY.search(program.read(name)))
         ]
-        for name in found[:MOST_TOLD]:
+        for name in exposed[:MOST_TOLD]:
             what = f"{value.rstrip('/')}/{name}: looks like passwords or a private key."
             yield Finding("program-private", "warning", value, what, reader, "Remove it from the folder.")

@@ -8,14 +8,14 @@ from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
 from bundle_tools.codabench.archive import leads_out
-from bundle_tools.codabench.keys import FILES_OF_TASK, Place, is_key
+from bundle_tools.codabench.keys import FILES_OF_TASK, KeyPath, is_key
 from bundle_tools.codabench.rules.archive import JUNK, check_zip
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import CRASHES, FAILS_LATER, REFUSED, Finding, shown
 
 
 @dataclass(frozen=True)
-class Dataset:
+class DataFiles:
     """The files that Codabench would hand to a program or a participant."""
 
     path: Path
@@ -55,9 +55,9 @@ class Dataset:
         return self.read(name).decode("utf-8-sig", "replace")
 
 
-def check_path(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
+def check_path(bundle: ParsedBundle, path: KeyPath, value: object) -> Iterator[Finding]:
     """Find what is wrong with the path of a program or data set; missing keys are ignored here."""
-    where, name = draft.at(*path), str(path[-1])
+    where, name = bundle.at(*path), str(path[-1])
     if not isinstance(value, str):
         if value is not None:
             what = f"{name}: expected a path; found {shown(value)}."
@@ -76,29 +76,29 @@ def check_path(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
             "path-outside", "error", where, what, "It may exist here but not on the server.", "Use a relative path."
         )
         return
-    target = draft.inside(value)
-    if target is None and os.path.islink(draft.root / value):  # noqa: PTH114 - no path is too long or odd for it
+    target = bundle.inside(value)
+    if target is None and os.path.islink(bundle.root / value):  # noqa: PTH114 - no path is too long or odd for it
         what = f"{name}: expected a folder or a zip of the bundle; found {shown(value)}, a link out of it."
         yield Finding("path-outside", "error", where, what, REFUSED, "Replace the link with what it names.")
     elif target is None:
         what = f"{name}: expected an existing folder or zip, or a data set's key; found {shown(value)}."
         yield Finding("path-missing", "error", where, what, REFUSED, "Correct the path.")
     elif target.is_dir():
-        yield from _check_folder(draft, where, name, value)
+        yield from _check_folder(bundle, where, name, value)
     elif not target.is_file() or not _is_sound_zip(target):
         what = f"{name}: expected a folder or a valid zip; found {shown(value)}."
         yield Finding("path-zip", "error", where, what, FAILS_LATER, "Name a folder with a trailing slash.")
 
 
-def _check_folder(draft: Draft, where: str, name: str, value: str) -> Iterator[Finding]:
+def _check_folder(bundle: ParsedBundle, where: str, name: str, value: str) -> Iterator[Finding]:
     if not value.endswith("/"):
         what = f"{name}: expected a trailing slash; found {shown(value)}."
         # A path of one name is zipped beside the uploads of others; a longer one stays in the upload's own folder.
         shared = "/" not in value
         effect = "Codabench zips it into a temporary folder that all uploads share." if shared else "It works."
         yield Finding("path-slash", "warning" if shared else "note", where, what, effect, f"Write {value}/.")
-    folder = draft.root / value
-    if folder.resolve() == draft.root.resolve():
+    folder = bundle.root / value
+    if folder.resolve() == bundle.root.resolve():
         what = f"{name}: names the bundle itself."
         effect = "Codabench packs the whole bundle, labels included, as this data set."
         yield Finding("path-empty", "error", where, what, effect, "Name a folder, or leave the key out.")
@@ -110,42 +110,42 @@ def _check_folder(draft: Draft, where: str, name: str, value: str) -> Iterator[F
         yield Finding("path-hollow", "warning", where, what, FAILS_LATER, "Put the files there.")
 
 
-def find(draft: Draft, value: object) -> Dataset | None:
+def find(bundle: ParsedBundle, value: object) -> DataFiles | None:
     """Open a path of the bundle; None if there is nothing to open, which `check_path` reports."""
     if not isinstance(value, str):
         return None
-    if value not in draft.opened:
-        draft.opened[value] = _open(draft, value)
-    found: Dataset | None = draft.opened[value]
-    return found
+    if value not in bundle.opened:
+        bundle.opened[value] = _open(bundle, value)
+    dataset: DataFiles | None = bundle.opened[value]
+    return dataset
 
 
-def uses_of(draft: Draft, *keys: str) -> list[tuple[Place, str]]:
+def uses_of(bundle: ParsedBundle, *keys: str) -> list[tuple[KeyPath, str]]:
     """Yield every use of a program or data set with its place in the file; with keys, only uses under them."""
-    known = draft.keys
+    known = bundle.keys
     sections = (
         *((task, FILES_OF_TASK) for task in known.tasks),
         *((solution, ("path",)) for solution in known.solutions or ()),
         *((phase, ("starting_kit", "public_data")) for phase in known.phases),
     )
     return [
-        ((*section.place, key), value)
+        ((*section.key_path, key), value)
         for section, its_keys in sections
         for key in its_keys
         if key in (keys or its_keys) and isinstance(value := getattr(section, key), str) and value.strip()
     ]
 
 
-def opened(draft: Draft, *keys: str) -> dict[str, Dataset]:
+def opened(bundle: ParsedBundle, *keys: str) -> dict[str, DataFiles]:
     """Open the values of some keys of tasks, solutions and phases: path -> its files, each path once."""
-    return {value: data for _, value in uses_of(draft, *keys) if (data := find(draft, value)) is not None}
+    return {value: data for _, value in uses_of(bundle, *keys) if (data := find(bundle, value)) is not None}
 
 
-def _open(draft: Draft, value: str) -> Dataset | None:
-    path = None if is_key(value) else draft.inside(value)
-    if path is None or path.resolve() == draft.root.resolve():
+def _open(bundle: ParsedBundle, value: str) -> DataFiles | None:
+    path = None if is_key(value) else bundle.inside(value)
+    if path is None or path.resolve() == bundle.root.resolve():
         return None
-    return Dataset(path, draft.root) if path.is_dir() or (path.is_file() and _is_sound_zip(path)) else None
+    return DataFiles(path, bundle.root) if path.is_dir() or (path.is_file() and _is_sound_zip(path)) else None
 
 
 def _is_sound_zip(path: Path) -> bool:

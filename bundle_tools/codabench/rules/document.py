@@ -12,7 +12,7 @@ import yaml
 from bundle_tools.codabench import keys
 from bundle_tools.codabench.archive import leads_out
 from bundle_tools.codabench.bounded_yaml import LARGEST_BYTES, NOT_YAML, YamlBombError, check_bounds
-from bundle_tools.codabench.keys import Keys, Mistake, PhaseKeys, Place, TaskKeys
+from bundle_tools.codabench.keys import KeyMistake, KeyPath, Keys, PhaseKeys, TaskKeys
 from bundle_tools.codabench.rules import clock
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.console import Progress
@@ -21,14 +21,14 @@ FILE = "competition.yaml"
 
 
 @dataclass(frozen=True)
-class Draft:
+class ParsedBundle:
     """A bundle that may contain any mistake."""
 
     root: Path
     """The folder that holds `competition.yaml`."""
     content: dict[str, Any]
     """The parsed file; its values may have any type."""
-    lines: dict[Place, int]
+    lines: dict[KeyPath, int]
     """Place of a value -> its line, from 1."""
     folder: bool
     """Whether the bundle is a folder, not a zip."""
@@ -47,12 +47,12 @@ class Draft:
         return self._read[0]
 
     @property
-    def mistakes(self) -> list[Mistake]:
+    def mistakes(self) -> list[KeyMistake]:
         """The mistakes in its keys and values."""
         return self._read[1]
 
     @cached_property
-    def _read(self) -> tuple[Keys, list[Mistake]]:
+    def _read(self) -> tuple[Keys, list[KeyMistake]]:
         return keys.read(Keys, self.content)
 
     def at(self, *path: str | int) -> str:
@@ -77,17 +77,17 @@ class Draft:
         return [task for task in self.keys.tasks if task.index in phase.tasks]
 
 
-def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draft | None, list[Finding]]:
+def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[ParsedBundle | None, list[Finding]]:
     """Read `competition.yaml`; if it is unusable, return findings and no draft."""
     path = root / FILE
     if not path.is_file():
         others = sorted(str(p.relative_to(root)) for p in [*root.glob("*.y*ml"), *root.glob("*/competition.y*ml")])
-        found = f"found {', '.join(others[:3])}" if others else "found none"
-        what = f"Expected {FILE} at the root, with exactly this name; {found}."
+        instead = f"found {', '.join(others[:3])}" if others else "found none"
+        what = f"Expected {FILE} at the root, with exactly this name; {instead}."
         return None, [_fatal("yaml-missing", what, "Rename or move it; zip the files, not their folder.")]
     if path.stat().st_size > LARGEST_BYTES:
         return None, [too_large(path.stat().st_size)]
-    lines: dict[Place, int] = {}
+    lines: dict[KeyPath, int] = {}
     findings: list[Finding] = []
     node = None
     try:
@@ -112,7 +112,7 @@ def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draf
     if not isinstance(content, dict):
         what = f"Expected keys and values; found {type(content).__name__}."
         return None, [_fatal("yaml-mapping", what, "Start from the competition.yaml of this repository.")]
-    return Draft(root, content, lines, folder, now or clock.utc_now()), findings
+    return ParsedBundle(root, content, lines, folder, now or clock.utc_now()), findings
 
 
 def _unbuildable(root: yaml.Node | None, error: Exception) -> Finding:
@@ -144,7 +144,7 @@ def too_large(size: int) -> Finding:
     return _fatal("yaml-size", what, "Keep texts in pages.")
 
 
-def _walk(node: yaml.Node, path: Place, lines: dict[Place, int], seen: set[int]) -> Iterator[Finding]:
+def _walk(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], seen: set[int]) -> Iterator[Finding]:
     lines.setdefault(path, node.start_mark.line + 1)
     if id(node) in seen:
         # An alias: its lines are known from its definition, and walking it again could take forever.

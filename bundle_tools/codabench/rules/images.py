@@ -10,8 +10,8 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from bundle_tools.codabench.rules.commands import PROGRAMS, script_of, started
-from bundle_tools.codabench.rules.dataset import Dataset, find, uses_of
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, find, uses_of
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import FAILS_LATER, IGNORED, Finding, shown
 
 OFFICIAL_TAG = re.compile(r"(?P<major>3)\.(?P<minor>\d{1,2})(?![\d])")
@@ -35,8 +35,8 @@ class Interpreter:
 
 def interpreter_of(tag: str) -> Interpreter | None:
     """Return the Python of an official image or of CodaLab's, from its tag; None if the tag does not say."""
-    found = OFFICIAL_TAG.match(tag) or LEGACY_TAG.match(tag)
-    return Interpreter(int(found["minor"]), "alpine" in tag) if found else None
+    match = OFFICIAL_TAG.match(tag) or LEGACY_TAG.match(tag)
+    return Interpreter(int(match["minor"]), "alpine" in tag) if match else None
 
 
 def unfit(names: Iterable[str], python: Interpreter) -> list[str]:
@@ -56,9 +56,9 @@ def unfit(names: Iterable[str], python: Interpreter) -> list[str]:
 def _fits(pythons: set[str], abis: set[str], platforms: set[str], python: Interpreter) -> bool:
     stable = "abi3" in abis or "none" in abis
     right = "py3" in pythons or any(
-        (minor := int(found["minor"])) == python.minor or (stable and minor < python.minor)
-        for found in map(COMPILED.fullmatch, pythons)
-        if found
+        (minor := int(match["minor"])) == python.minor or (stable and minor < python.minor)
+        for match in map(COMPILED.fullmatch, pythons)
+        if match
     )
     libc = "musllinux" if python.musl else "manylinux"
     return right and any(
@@ -99,13 +99,13 @@ class Source:
                 yield node.lineno, node.value
 
 
-def check_sources(draft: Draft) -> Iterator[Finding]:
+def check_sources(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what cannot work, in the programs of all tasks."""
     seen = set()
-    for task in draft.keys.tasks:
+    for task in bundle.keys.tasks:
         for key in ("ingestion_program", "scoring_program"):
             value = getattr(task, key)
-            program = find(draft, value)
+            program = find(bundle, value)
             if program is None or (key, value) in seen:
                 continue
             seen.add((key, value))
@@ -115,14 +115,14 @@ def check_sources(draft: Draft) -> Iterator[Finding]:
             if key == "ingestion_program":
                 yield from _check_syntax(f"{value}", program)
                 continue
-            where = draft.at(*task.place, key)
+            where = bundle.at(*task.key_path, key)
             if not task.ingestion_only_during_scoring:
                 yield from _check_input(where, str(value), program, sources)
             yield from _check_syntax(f"{value}", program)
-            yield from _check_report(draft, where, program, sources)
+            yield from _check_report(bundle, where, program, sources)
 
 
-def read_sources(program: Dataset) -> tuple[Source, ...]:
+def read_sources(program: DataFiles) -> tuple[Source, ...]:
     """Parse every valid Python file of a program."""
     names = [name for name in program.names() if name.endswith(".py") and program.size(name) <= LARGEST_SOURCE]
     return _sources(tuple((name, program.read(name)) for name in names))
@@ -200,7 +200,7 @@ def _is_metadata(path: ast.expr) -> bool:
     return False
 
 
-def _check_input(where: str, value: str, program: Dataset, sources: tuple[Source, ...]) -> Iterator[Finding]:
+def _check_input(where: str, value: str, program: DataFiles, sources: tuple[Source, ...]) -> Iterator[Finding]:
     effect = "Scoring has no input data: the folder does not exist."
     fix = "Put what scoring needs into the reference data."
     if any(word.startswith("/app/input_data") for word in started(program, "scoring")):
@@ -212,7 +212,7 @@ def _check_input(where: str, value: str, program: Dataset, sources: tuple[Source
                 yield Finding("source-input", "warning", f"{value}:{source.name}:{line}", what, effect, fix)
 
 
-def _check_syntax(where: str, program: Dataset) -> Iterator[Finding]:
+def _check_syntax(where: str, program: DataFiles) -> Iterator[Finding]:
     words = started(program, "ingestion")
     script = script_of(words)
     if script is None or not PurePosixPath(words[0]).name.startswith("python3") or script not in program.names():
@@ -223,8 +223,10 @@ def _check_syntax(where: str, program: Dataset) -> Iterator[Finding]:
         yield Finding("source-syntax", "warning", f"{where}:{script}", what, effect, "Try it: `bundle run`.")
 
 
-def _check_report(draft: Draft, where: str, program: Dataset, sources: tuple[Source, ...]) -> Iterator[Finding]:
-    shows = draft.keys.enable_detailed_results
+def _check_report(
+    bundle: ParsedBundle, where: str, program: DataFiles, sources: tuple[Source, ...]
+) -> Iterator[Finding]:
+    shows = bundle.keys.enable_detailed_results
     writes = any(text.endswith(REPORT) for source in sources for _, text in source.texts())
     if writes and not shows:
         what = f"The scoring program writes {REPORT}, and enable_detailed_results is off."
@@ -257,14 +259,14 @@ TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
-def check_image(draft: Draft) -> Iterator[Finding]:
+def check_image(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find an image without a fixed version, and imports that the image cannot meet."""
-    value = draft.content.get("docker_image")
-    where = draft.at("docker_image")
-    if "docker_image" not in draft.content:
+    value = bundle.content.get("docker_image")
+    where = bundle.at("docker_image")
+    if "docker_image" not in bundle.content:
         what = "docker_image is missing."
         effect = f"Codabench uses {DEFAULT}: an old Python 3.7 without OpenCV."
-        yield Finding("image-default", "warning", draft.at(), what, effect, "Name an image with an exact version.")
+        yield Finding("image-default", "warning", bundle.at(), what, effect, "Name an image with an exact version.")
         value = DEFAULT
     if not isinstance(value, str) or not value.strip():
         return
@@ -282,9 +284,9 @@ def check_image(draft: Draft) -> Iterator[Finding]:
         yield Finding("image-tag", "warning", where, what, effect, "Name an exact version: python:3.11.9-slim.")
     if not LEGACY.fullmatch(value) and not OFFICIAL.fullmatch(value):
         return
-    for place, path in uses_of(draft, *PROGRAMS):
-        if (program := find(draft, path)) is not None:
-            yield from _check_program(draft.at(*place), str(place[-1]), program, value, interpreter_of(tag))
+    for keys, path in uses_of(bundle, *PROGRAMS):
+        if (program := find(bundle, path)) is not None:
+            yield from _check_program(bundle.at(*keys), str(keys[-1]), program, value, interpreter_of(tag))
 
 
 def is_reference(name: str) -> bool:
@@ -301,7 +303,9 @@ def is_reference(name: str) -> bool:
     )
 
 
-def _check_program(where: str, key: str, program: Dataset, image: str, python: Interpreter | None) -> Iterator[Finding]:
+def _check_program(
+    where: str, key: str, program: DataFiles, image: str, python: Interpreter | None
+) -> Iterator[Finding]:
     names = program.names()
     wheels = [name for name in names if name.endswith(".whl")]
     if python is not None and (missing := unfit(wheels, python)):
@@ -319,10 +323,10 @@ def _check_program(where: str, key: str, program: Dataset, image: str, python: I
         yield Finding("image-packages", "warning", where, what, FAILS_LATER, "Use an image that contains them.")
 
 
-def imports_of(program: Dataset) -> set[str]:
+def imports_of(program: DataFiles) -> set[str]:
     """Return the packages that a program imports unconditionally: neither Python's own nor the program's."""
     own = {part.removesuffix(".py") for name in program.names() for part in PurePosixPath(name).parts}
-    found: set[str] = set()
+    imported: set[str] = set()
     for source in read_sources(program):
         guarded = {
             id(node)
@@ -335,7 +339,7 @@ def imports_of(program: Dataset) -> set[str]:
             if id(node) in guarded:
                 continue
             if isinstance(node, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in node.names}
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                found.add(node.module.partition(".")[0])
-    return found - own - set(sys.stdlib_module_names)
+                imported.add(node.module.partition(".")[0])
+    return imported - own - set(sys.stdlib_module_names)

@@ -8,10 +8,10 @@ from datetime import date, datetime, timedelta
 
 from dateutil import parser as dates
 
-from bundle_tools.codabench.keys import FILES_OF_TASK, PhaseKeys, Place, Solution, is_key
+from bundle_tools.codabench.keys import FILES_OF_TASK, KeyPath, PhaseKeys, Solution, is_key
 from bundle_tools.codabench.rules.commands import started
-from bundle_tools.codabench.rules.dataset import Dataset, check_path, find, opened
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles, check_path, find, opened
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 
@@ -26,29 +26,29 @@ DATE_ERRORS = (ValueError, OverflowError, TypeError, AttributeError, decimal.Dec
 
 
 def check_time(
-    draft: Draft, path: Place, start: datetime | None, end: datetime | None, *, first: bool
+    bundle: ParsedBundle, path: KeyPath, start: datetime | None, end: datetime | None, *, first: bool
 ) -> Iterator[Finding]:
     """Find dates that leave no time. They are never errors, because an old bundle is still valid."""
-    now = draft.now
+    now = bundle.now
     if end is not None and end <= now:
         what = f"The phase ended at {end} UTC."
-        yield Finding("date-past", "warning", draft.at(*path, "end"), what, "It is over at once.", "Move it.")
+        yield Finding("date-past", "warning", bundle.at(*path, "end"), what, "It is over at once.", "Move it.")
     elif first and start is not None and start <= now:
         what = f"The first phase started at {start} UTC."
         effect = "It opens as soon as the competition is published."
         yield Finding(
-            "date-past", "warning", draft.at(*path, "start"), what, effect, "Move it, unless this is intended."
+            "date-past", "warning", bundle.at(*path, "start"), what, effect, "Move it, unless this is intended."
         )
     elif first and start is not None and start - now < DAY:
         what = f"The first phase starts at {start} UTC, in less than a day."
         effect = "Any mistake found after the upload must be fixed in public."
         yield Finding(
-            "date-soon", "warning", draft.at(*path, "start"), what, effect, "Leave at least a day to try it out."
+            "date-soon", "warning", bundle.at(*path, "start"), what, effect, "Leave at least a day to try it out."
         )
     if start is not None and end is not None and timedelta(0) < end - start < DAY:
         what = f"The phase lasts from {start} to {end} UTC: less than a day."
         effect = "In some time zones it is over in one night."
-        yield Finding("date-short", "warning", draft.at(*path, "end"), what, effect, "Give it at least a day.")
+        yield Finding("date-short", "warning", bundle.at(*path, "end"), what, effect, "Give it at least a day.")
 
 
 def kept(value: date | str) -> datetime:
@@ -58,9 +58,9 @@ def kept(value: date | str) -> datetime:
     return dates.parse(value).replace(tzinfo=None)
 
 
-def moment(draft: Draft, path: Place, value: object) -> tuple[datetime | None, list[Finding]]:
+def moment(bundle: ParsedBundle, path: KeyPath, value: object) -> tuple[datetime | None, list[Finding]]:
     """Read a date as Codabench does: the moment it stores, or None, and what it silently changes."""
-    where, key = draft.at(*path), path[-1]
+    where, key = bundle.at(*path), path[-1]
     if value is None or value == "":
         return None, []
     if isinstance(value, date) and not isinstance(value, datetime):
@@ -99,66 +99,66 @@ def moment(draft: Draft, path: Place, value: object) -> tuple[datetime | None, l
     return moment, []
 
 
-def check_tasks(draft: Draft) -> Iterator[Finding]:
+def check_tasks(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong with the tasks."""
     indexes: list[object] = []
-    for task in draft.keys.tasks:
-        path = task.place
-        yield from _check_index(draft, path, task.index, indexes)
+    for task in bundle.keys.tasks:
+        path = task.key_path
+        yield from _check_index(bundle, path, task.index, indexes)
         if task.key is not None:
             if not is_key(task.key):
                 what = f"key: expected the key (UUID) of a task; found {shown(task.key)}."
-                yield Finding("task-key", "error", draft.at(*path, "key"), what, CRASHES, "Correct or delete it.")
+                yield Finding("task-key", "error", bundle.at(*path, "key"), what, CRASHES, "Correct or delete it.")
             continue
         for key in ("name", "scoring_program"):
-            if key not in task.given:
+            if key not in task.content:
                 what = f"The task has no {key}."
-                yield Finding("task-missing", "error", draft.at(*path), what, REFUSED, "Add it.")
+                yield Finding("task-missing", "error", bundle.at(*path), what, REFUSED, "Add it.")
         for key in FILES_OF_TASK:
-            yield from check_path(draft, (*path, key), getattr(task, key))
+            yield from check_path(bundle, (*path, key), getattr(task, key))
         if task.ingestion_only_during_scoring:
             what = "ingestion_only_during_scoring is on."
             effect = "Ingestion, and with it the submission, could then read the reference data."
-            where = draft.at(*path, "ingestion_only_during_scoring")
+            where = bundle.at(*path, "ingestion_only_during_scoring")
             yield Finding("task-ingestion-only", "error", where, what, effect, "Leave it out.")
 
 
-def check_solutions(draft: Draft) -> Iterator[Finding]:
+def check_solutions(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong with the solutions."""
     seen: list[object] = []
-    for solution in draft.keys.solutions or ():
-        path = solution.place
+    for solution in bundle.keys.solutions or ():
+        path = solution.key_path
         if any(_same(solution.index, other) for other in seen):
             what = f"The index {shown(solution.index)} is used twice."
-            yield Finding("solution-index", "warning", draft.at(*path, "index"), what, IGNORED, "Number them.")
+            yield Finding("solution-index", "warning", bundle.at(*path, "index"), what, IGNORED, "Number them.")
         seen.append(solution.index)
-        yield from check_references(draft, solution)
+        yield from check_references(bundle, solution)
         if solution.key is not None:
             continue
-        if "path" not in solution.given:
+        if "path" not in solution.content:
             what = "The solution has no path."
-            yield Finding("solution-path", "error", draft.at(*path), what, REFUSED, "Name its folder.")
+            yield Finding("solution-path", "error", bundle.at(*path), what, REFUSED, "Name its folder.")
             continue
-        yield from check_path(draft, (*path, "path"), solution.path)
-        files = find(draft, solution.path)
+        yield from check_path(bundle, (*path, "path"), solution.path)
+        files = find(bundle, solution.path)
         if files is not None:
-            yield from _check_submission(draft, (*path, "path"), files)
+            yield from _check_submission(bundle, (*path, "path"), files)
 
 
-def check_references(draft: Draft, section: PhaseKeys | Solution) -> Iterator[Finding]:
+def check_references(bundle: ParsedBundle, section: PhaseKeys | Solution) -> Iterator[Finding]:
     """Find indexes of tasks that do not exist; 0 and "0" are not the same."""
-    where = draft.at(*section.place, "tasks")
-    if section.given.get("tasks") == []:
+    where = bundle.at(*section.key_path, "tasks")
+    if section.content.get("tasks") == []:
         what = "tasks is empty."
         yield Finding("tasks-none", "error", where, what, FAILS_LATER, "Name the index of a task.")
     for index in section.tasks:
-        if not any(_same(index, task.index) for task in draft.keys.tasks):
+        if not any(_same(index, task.index) for task in bundle.keys.tasks):
             what = f"tasks: no task has the index {shown(index)} (the type must match too)."
             yield Finding("tasks-unknown", "error", where, what, CRASHES, "Use the index of a task.")
 
 
-def _check_index(draft: Draft, path: Place, index: object, seen: list[object]) -> Iterator[Finding]:
-    where = draft.at(*path, "index")
+def _check_index(bundle: ParsedBundle, path: KeyPath, index: object, seen: list[object]) -> Iterator[Finding]:
+    where = bundle.at(*path, "index")
     if isinstance(index, (dict, list)):
         what = f"index: expected one value; found {shown(index)}."
         yield Finding("task-index-type", "error", where, what, CRASHES, "Use 0, 1, 2.")
@@ -172,11 +172,11 @@ def _check_index(draft: Draft, path: Place, index: object, seen: list[object]) -
     seen.append(index)
 
 
-def _check_submission(draft: Draft, path: Place, files: Dataset) -> Iterator[Finding]:
-    where = draft.at(*path)
+def _check_submission(bundle: ParsedBundle, path: KeyPath, files: DataFiles) -> Iterator[Finding]:
+    where = bundle.at(*path)
     names = files.names()
-    own = any("ingest/__init__.py" in program.names() for program in opened(draft, "ingestion_program").values())
-    ingests = any(task.ingestion_program is not None or "key" in task.given for task in draft.keys.tasks)
+    own = any("ingest/__init__.py" in program.names() for program in opened(bundle, "ingestion_program").values())
+    ingests = any(task.ingestion_program is not None or "key" in task.content for task in bundle.keys.tasks)
     for name in [name for name in METADATA_NAMES if name in names]:
         commands = bool(started(files, "submission"))
         effect = None
@@ -198,86 +198,86 @@ def _same(one: object, other: object) -> bool:
 DEFAULT_QUEUE_CAP_S = 600
 
 
-def check_phases(draft: Draft) -> Iterator[Finding]:
+def check_phases(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong with the phases."""
-    for phase in draft.keys.phases:
-        yield from check_references(draft, phase)
-        yield from _check_limits(draft, phase)
-        yield from _check_many(draft, phase)
+    for phase in bundle.keys.phases:
+        yield from check_references(bundle, phase)
+        yield from _check_limits(bundle, phase)
+        yield from _check_many(bundle, phase)
         for key in ("public_data", "starting_kit"):
-            yield from check_path(draft, (*phase.place, key), getattr(phase, key))
-    yield from _check_order(draft, draft.keys.phases)
+            yield from check_path(bundle, (*phase.key_path, key), getattr(phase, key))
+    yield from _check_order(bundle, bundle.keys.phases)
 
 
-def _check_limits(draft: Draft, phase: PhaseKeys) -> Iterator[Finding]:
+def _check_limits(bundle: ParsedBundle, phase: PhaseKeys) -> Iterator[Finding]:
     for key in ("max_submissions_per_day", "max_submissions"):
-        if key in phase.given and phase.given[key] in (None, 0):
-            what = f"{key}: found {shown(phase.given[key])}."
+        if key in phase.content and phase.content[key] in (None, 0):
+            what = f"{key}: found {shown(phase.content[key])}."
             fix = "Give a number, unless this is intended."
-            yield Finding("phase-unlimited", "note", draft.at(*phase.place, key), what, "It means unlimited.", fix)
-    limit, where = phase.execution_time_limit, draft.at(*phase.place, "execution_time_limit")
+            yield Finding("phase-unlimited", "note", bundle.at(*phase.key_path, key), what, "It means unlimited.", fix)
+    limit, where = phase.execution_time_limit, bundle.at(*phase.key_path, "execution_time_limit")
     if limit == 0:
         what, effect = "execution_time_limit: found 0.", "Codabench takes 600."
         yield Finding("phase-limit-zero", "warning", where, what, effect, "Write the limit.")
-    elif limit > DEFAULT_QUEUE_CAP_S and draft.keys.queue is None:
+    elif limit > DEFAULT_QUEUE_CAP_S and bundle.keys.queue is None:
         what = f"execution_time_limit: {limit} s, without a queue of your own."
         effect = f"Codabench's default queue ends a job after {DEFAULT_QUEUE_CAP_S} s."
         yield Finding("phase-limit-cap", "warning", where, what, effect, "Lower it, or name a queue.")
 
 
-def _check_many(draft: Draft, phase: PhaseKeys) -> Iterator[Finding]:
+def _check_many(bundle: ParsedBundle, phase: PhaseKeys) -> Iterator[Finding]:
     if len({str(index) for index in phase.tasks}) < 2:
         return
     what = f"The phase has {len(phase.tasks)} tasks."
     effect = "The leaderboard repeats its columns for each task, ranks oddly and migrates nothing to the next phase."
-    if any(column.computation for column in draft.keys.columns):
+    if any(column.computation for column in bundle.keys.columns):
         effect = f"{effect} Computed columns stay n/a."
     fix = "Use one task, and let its scoring program take the mean."
-    yield Finding("phase-tasks", "warning", draft.at(*phase.place, "tasks"), what, effect, fix)
+    yield Finding("phase-tasks", "warning", bundle.at(*phase.key_path, "tasks"), what, effect, fix)
 
 
-def _check_order(draft: Draft, phases: Sequence[PhaseKeys]) -> Iterator[Finding]:
+def _check_order(bundle: ParsedBundle, phases: Sequence[PhaseKeys]) -> Iterator[Finding]:
     indexes = [phase.index for phase in phases]
     texts = sum(isinstance(index, str) for index in indexes)
     if texts not in (0, len(indexes)) or not all(isinstance(index, (int, float, str)) for index in indexes):
         what = "Expected integers as indexes of all phases."
-        yield Finding("phase-index", "error", draft.at("phases"), what, CRASHES, "Number them 0, 1, 2.")
+        yield Finding("phase-index", "error", bundle.at("phases"), what, CRASHES, "Number them 0, 1, 2.")
         return
     if not all(type(index) is int for index in indexes):
         what = "Expected integers as indexes of all phases."
         effect = (
             'Codabench sorts texts as texts: "10" comes before "2".' if texts else "Codabench sorts by them anyway."
         )
-        yield Finding("phase-index", "warning", draft.at("phases"), what, effect, "Number them 0, 1, 2.")
+        yield Finding("phase-index", "warning", bundle.at("phases"), what, effect, "Number them 0, 1, 2.")
     if len(set(indexes)) < len(indexes):
         what = "Two phases have the same index."
         effect = "Their order then depends on the file."
-        yield Finding("phase-index-twice", "warning", draft.at("phases"), what, effect, "Number them 0, 1, 2.")
+        yield Finding("phase-index-twice", "warning", bundle.at("phases"), what, effect, "Number them 0, 1, 2.")
     ordered = sorted(phases, key=lambda phase: phase.index)
     previous: datetime | None = None
     for rank, phase in enumerate(ordered):
-        path = phase.place
-        start, start_findings = moment(draft, (*path, "start"), phase.start)
+        path = phase.key_path
+        start, start_findings = moment(bundle, (*path, "start"), phase.start)
         if phase.start == "":
             what = "start: expected a date; found an empty text."
-            start_findings = [Finding("date-unreadable", "error", draft.at(*path, "start"), what, CRASHES, SAFE_FORM)]
-        end, end_findings = moment(draft, (*path, "end"), phase.end)
+            start_findings = [Finding("date-unreadable", "error", bundle.at(*path, "start"), what, CRASHES, SAFE_FORM)]
+        end, end_findings = moment(bundle, (*path, "end"), phase.end)
         yield from start_findings
         yield from end_findings
         last = rank == len(ordered) - 1
         if not last and not phase.end:
             what = "Only the last phase may have no end."
-            yield Finding("phase-end-missing", "error", draft.at(*path), what, REFUSED, "Add end.")
+            yield Finding("phase-end-missing", "error", bundle.at(*path), what, REFUSED, "Add end.")
         if start and end and end <= start:
             what = f"The phase ends ({end}) before it starts ({start})."
             effect = "Codabench accepts it; nobody can submit."
-            yield Finding("phase-reversed", "error", draft.at(*path, "end"), what, effect, "Correct the dates.")
+            yield Finding("phase-reversed", "error", bundle.at(*path, "end"), what, effect, "Correct the dates.")
         if start and previous and start <= previous:
             what = f"The phase starts ({start}) before the previous one has ended ({previous})."
-            yield Finding("phase-overlap", "error", draft.at(*path, "start"), what, REFUSED, "Start it later.")
-        yield from check_time(draft, path, start, end, first=rank == 0)
+            yield Finding("phase-overlap", "error", bundle.at(*path, "start"), what, REFUSED, "Start it later.")
+        yield from check_time(bundle, path, start, end, first=rank == 0)
         previous = end or previous
         if rank == 0 and phase.auto_migrate_to_this_phase:
             what = "The first phase has nothing to migrate from."
-            where = draft.at(*path, "auto_migrate_to_this_phase")
+            where = bundle.at(*path, "auto_migrate_to_this_phase")
             yield Finding("phase-migrate", "error", where, what, REFUSED, "Delete the key.")

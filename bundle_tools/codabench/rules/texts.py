@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-from bundle_tools.codabench.keys import Place, is_key
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.keys import KeyPath, is_key
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 
 # Brackets of Markdown; an escaped sign is a separate sign, and a blank line closes anything open.
@@ -79,31 +79,33 @@ TEX = re.compile(r"[\\^_={}]|^[A-Za-z]$")
 SWALLOWED = re.compile(r"\$[$&`']")
 
 
-def check_pages(draft: Draft) -> Iterator[Finding]:
+def check_pages(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong with the terms, the pages, and the descriptions of phases."""
-    if draft.keys.terms is not None:
-        yield from _check_file(draft, ("terms",), draft.keys.terms)
-    for page in draft.keys.pages:
+    if bundle.keys.terms is not None:
+        yield from _check_file(bundle, ("terms",), bundle.keys.terms)
+    for page in bundle.keys.pages:
         if page.title == "Terms":
             what = "A page is titled Terms."
             effect = "Codabench then shows no tab for the terms."
-            yield Finding("page-terms", "warning", draft.at(*page.place, "title"), what, effect, "Use another title.")
+            yield Finding(
+                "page-terms", "warning", bundle.at(*page.key_path, "title"), what, effect, "Use another title."
+            )
         if page.file is not None:
-            yield from _check_file(draft, (*page.place, "file"), page.file)
-    for phase in draft.keys.phases:
+            yield from _check_file(bundle, (*page.key_path, "file"), page.file)
+    for phase in bundle.keys.phases:
         if phase.description is not None:
-            yield from _check_markdown(draft.at(*phase.place, "description"), "description", phase.description)
+            yield from _check_markdown(bundle.at(*phase.key_path, "description"), "description", phase.description)
 
 
-def file_of(draft: Draft, value: object) -> Path | None:
+def file_of(bundle: ParsedBundle, value: object) -> Path | None:
     """Open a file inside the bundle; None if there is none, or a link, which `bundle build` leaves out."""
-    path = draft.inside(value)
+    path = bundle.inside(value)
     return path if path is not None and path.is_file() and not path.is_symlink() else None
 
 
-def _check_file(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
-    where = draft.at(*path)
-    file = file_of(draft, value)
+def _check_file(bundle: ParsedBundle, path: KeyPath, value: object) -> Iterator[Finding]:
+    where = bundle.at(*path)
+    file = file_of(bundle, value)
     if file is None:
         what = f"{path[-1]}: expected an existing file inside the bundle, and no link; found {shown(value)}."
         yield Finding("page-missing", "error", where, what, REFUSED, "Correct the path.")
@@ -132,12 +134,12 @@ def _check_file(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
 
 def _check_markdown(where: str, name: str, text: str) -> Iterator[Finding]:
     prose = CODE.sub("", text)
-    for found in _first(loaded(prose)):
-        what = f"{name}: shows the relative picture {found}."
+    for address in _first(loaded(prose)):
+        what = f"{name}: shows the relative picture {address}."
         effect = "Codabench stores only text: the picture stays blank."
         yield Finding("page-asset", "warning", where, what, effect, "Use an absolute address or a data: address.")
-    for found in _first(linked(prose)):
-        what = f"{name}: links to the relative address {found}."
+    for address in _first(linked(prose)):
+        what = f"{name}: links to the relative address {address}."
         effect = "Codabench stores only text: the link leads nowhere."
         yield Finding("page-link", "warning", where, what, effect, "Use an absolute address, or name the page's tab.")
     yield from _check_fences(where, name, text)
@@ -145,30 +147,30 @@ def _check_markdown(where: str, name: str, text: str) -> Iterator[Finding]:
 
 
 def _check_dollars(where: str, name: str, text: str) -> Iterator[Finding]:
-    doubtful = next((found for found in FORMULA.finditer(FENCED.sub("", text)) if not _is_tex(found)), None)
+    doubtful = next((match for match in FORMULA.finditer(FENCED.sub("", text)) if not _is_tex(match)), None)
     if doubtful:
         what = f"{name}: {shown(doubtful.group())} stands between two dollar signs."
         effect = "Codabench shows it as a formula."
         yield Finding(
             "page-dollar", "note", where, what, effect, "Write the currency as a word, or remove one dollar sign."
         )
-    swallowed = next((found.group() for code in FENCED.findall(text) for found in SWALLOWED.finditer(code)), None)
+    swallowed = next((match.group() for code in FENCED.findall(text) for match in SWALLOWED.finditer(code)), None)
     if swallowed:
         what = f"{name}: a block of code contains {shown(swallowed)}."
         effect = "Codabench shows something else instead."
         yield Finding("page-dollar", "note", where, what, effect, "Write the code without it.")
 
 
-def _is_tex(found: re.Match[str]) -> bool:
+def _is_tex(match: re.Match[str]) -> bool:
     """Distinguish a formula, which has no space next to its dollar signs, from two prices."""
-    inline = found["inline"]
+    inline = match["inline"]
     return inline is None or (inline == inline.strip() and "`" not in inline and TEX.search(inline) is not None)
 
 
 def _first(addresses: list[str]) -> list[str]:
     """Show the first of many addresses and the number of the others."""
-    told = [shown(address) for address in addresses[:MOST_TOLD]]
-    return [*told[:-1], f"{told[-1]} and {len(addresses) - MOST_TOLD} more"] if len(addresses) > MOST_TOLD else told
+    named = [shown(address) for address in addresses[:MOST_TOLD]]
+    return [*named[:-1], f"{named[-1]} and {len(addresses) - MOST_TOLD} more"] if len(addresses) > MOST_TOLD else named
 
 
 def _check_fences(where: str, name: str, text: str) -> Iterator[Finding]:
@@ -200,28 +202,28 @@ MAILBOX = re.compile(r"""[^\s@.()<>,;:\\"\[\]]+(?:\.[^\s@.()<>,;:\\"\[\]]+)*|"[^
 HOST_PART = re.compile(r"[^\W_](?:[^\W_]|-){0,61}[^\W_]|[^\W_]")
 
 
-def check_top(draft: Draft) -> Iterator[Finding]:
+def check_top(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong at the top level."""
-    content, keys = draft.content, draft.keys
+    content, keys = bundle.content, bundle.keys
     if "version" not in content:
         what = "The key 'version' is missing."
         effect = "Codabench takes the file for version 1 (CodaLab) and fails to convert it."
-        yield Finding("key-missing", "error", draft.at(), what, effect, "Write version: 2.")
+        yield Finding("key-missing", "error", bundle.at(), what, effect, "Write version: 2.")
     elif isinstance(keys.version, float) or str(keys.version) != "2":
         what = f"version: expected 2; found {shown(keys.version)}."
         effect = "Codabench reads it as version 1 or refuses it, with a misleading message."
-        yield Finding("version", "error", draft.at("version"), what, effect, "Write version: 2.")
+        yield Finding("version", "error", bundle.at("version"), what, effect, "Write version: 2.")
     if "leaderboard" in content and "leaderboards" not in content:
         what = "Found leaderboard; the key is leaderboards, a list."
-        yield Finding("leaderboard-singular", "error", draft.at("leaderboard"), what, REFUSED, "Rename it.")
+        yield Finding("leaderboard-singular", "error", bundle.at("leaderboard"), what, REFUSED, "Rename it.")
     if keys.queue is not None and not is_key(keys.queue):
         what = f"queue: expected the key (UUID) of a queue; found {shown(keys.queue)}."
-        yield Finding("queue", "error", draft.at("queue"), what, CRASHES, "Copy the key from the queue's page.")
+        yield Finding("queue", "error", bundle.at("queue"), what, CRASHES, "Copy the key from the queue's page.")
     if keys.contact_email is not None and not is_email(keys.contact_email):
         what = f"contact_email: expected an e-mail address; found {shown(keys.contact_email)}."
-        yield Finding("email", "error", draft.at("contact_email"), what, REFUSED, "Correct it or leave it out.")
-    yield from _check_image(draft)
-    yield from _check_fact_sheet(draft)
+        yield Finding("email", "error", bundle.at("contact_email"), what, REFUSED, "Correct it or leave it out.")
+    yield from _check_image(bundle)
+    yield from _check_fact_sheet(bundle)
 
 
 def is_email(text: str) -> bool:
@@ -233,12 +235,12 @@ def is_email(text: str) -> bool:
     return all(HOST_PART.fullmatch(part) for part in parts)
 
 
-def _check_image(draft: Draft) -> Iterator[Finding]:
-    value = draft.keys.image
+def _check_image(bundle: ParsedBundle) -> Iterator[Finding]:
+    value = bundle.keys.image
     if value is None:
         return
-    where = draft.at("image")
-    path = file_of(draft, value)
+    where = bundle.at("image")
+    path = file_of(bundle, value)
     if path is None:
         what = f"image: expected an existing file inside the bundle, and no link; found {shown(value)}."
         yield Finding("image-missing", "error", where, what, REFUSED, "Correct the path.")
@@ -272,9 +274,9 @@ def _check_image(draft: Draft) -> Iterator[Finding]:
         yield Finding("image-flat", "error", where, what, CRASHES, "Use a squarer picture.")
 
 
-def _check_fact_sheet(draft: Draft) -> Iterator[Finding]:
-    for key, question in (draft.keys.fact_sheet or {}).items():
-        where = draft.at("fact_sheet", str(key))
+def _check_fact_sheet(bundle: ParsedBundle) -> Iterator[Finding]:
+    for key, question in (bundle.keys.fact_sheet or {}).items():
+        where = bundle.at("fact_sheet", str(key))
         problem = None
         if not isinstance(question, dict) or set(question) != QUESTION:
             problem = f"expected exactly the keys {', '.join(sorted(QUESTION))}"

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bundle_tools.codabench.server import records
-from bundle_tools.codabench.server.client import Connection, ServerError
-from bundle_tools.codabench.server.records import Address, Competition
+from bundle_tools.codabench.server.client import ServerConnection, ServerError
+from bundle_tools.codabench.server.records import Address, ServerCompetition
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Leak:
     """Whether the server gives this person the key."""
 
 
-def private_files(connection: Connection, competition: Competition) -> list[Private]:
+def private_files(connection: ServerConnection, competition: ServerCompetition) -> list[Private]:
     """Return the private files of all phases, as their organiser sees them."""
     return [
         Private(phase.name, part, key)
@@ -39,7 +39,7 @@ def private_files(connection: Connection, competition: Competition) -> list[Priv
     ]
 
 
-def try_all(private: list[Private], address: Address, people: Mapping[str, Connection]) -> list[Leak]:
+def try_all(private: list[Private], address: Address, people: Mapping[str, ServerConnection]) -> list[Leak]:
     """As each person, read the competition and ask for each file by its key.
 
     `address`: with its secret key if unpublished, so that all see what they will see after publication.
@@ -70,7 +70,7 @@ def lines(leaks: list[Leak]) -> list[str]:
     ]
 
 
-def _opens(connection: Connection, key: str) -> bool:
+def _opens(connection: ServerConnection, key: str) -> bool:
     with connection.open(f"{connection.address}/datasets/download/{key}/", with_token=True) as answer:
         log_in = answer.is_redirect and "/login" in answer.headers["Location"]
         return answer.ok and not log_in

@@ -73,7 +73,7 @@ class _Token(requests.auth.AuthBase):
         return request
 
 
-class Connection:
+class ServerConnection:
     """Connection to one server, by one account or without login."""
 
     def __init__(self, address: str, token: str | None = None) -> None:
@@ -203,19 +203,21 @@ def host_of(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-def log_in(address: str) -> Connection:
+def log_in(address: str) -> ServerConnection:
     """Connect as the organiser, with a token from the environment or typed in; it is never stored or printed.
 
     Raises BundleError if there is no token and no terminal, or if the server refuses name and password.
     """
-    connection = Connection(address, os.environ.get(VARIABLE, "").strip() or _ask_for_token(Connection(address)))
+    connection = ServerConnection(
+        address, os.environ.get(VARIABLE, "").strip() or _ask_for_token(ServerConnection(address))
+    )
     local = urlsplit(connection.address).hostname in {"localhost", "127.0.0.1", "::1"}
     if connection.address.startswith("http://") and not local:
         sys.stderr.write(f"WARNING: {connection.address} is not https: others on the network can read the token.\n")
     return connection
 
 
-def _ask_for_token(server: Connection) -> str:
+def _ask_for_token(server: ServerConnection) -> str:
     if not sys.stdin.isatty():
         raise BundleError(
             f"expected the token of your account in {VARIABLE}, found none. Get it from the server: "

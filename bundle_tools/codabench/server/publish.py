@@ -14,8 +14,8 @@ from bundle_tools.codabench.competition import in_order
 from bundle_tools.codabench.keys import Keys, PhaseKeys, read
 from bundle_tools.codabench.rules.phases import kept
 from bundle_tools.codabench.server import records
-from bundle_tools.codabench.server.client import Connection, looks
-from bundle_tools.codabench.server.records import PARTS, Address, Competition, moment
+from bundle_tools.codabench.server.client import ServerConnection, looks
+from bundle_tools.codabench.server.records import PARTS, Address, ServerCompetition, moment
 from bundle_tools.codabench.version1 import is_version1
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
@@ -43,7 +43,7 @@ SHOWN = 60
 class Published:
     """A competition created from a bundle."""
 
-    competition: Competition
+    competition: ServerCompetition
     """As the server shows it to its organiser."""
     link: str
     """The address to share: secret until the competition is published."""
@@ -54,7 +54,7 @@ class Published:
 
 
 def publish(
-    connection: Connection, archive: Path, *, progress: Progress | None, say: Callable[[str], None]
+    connection: ServerConnection, archive: Path, *, progress: Progress | None, say: Callable[[str], None]
 ) -> Published:
     """Create a competition from a bundle, once: the same zip is recognised the second time.
 
@@ -100,7 +100,7 @@ def _document(archive: Path) -> Mapping[str, Any]:
     return content
 
 
-def _earlier(connection: Connection, name: str) -> int | None:
+def _earlier(connection: ServerConnection, name: str) -> int | None:
     """Find the competition that an earlier call made from this zip; remove unfinished uploads."""
     for dataset in records.datasets(connection, _type="bundle", search=name):
         if not dataset.name.startswith(name):
@@ -118,7 +118,7 @@ def _earlier(connection: Connection, name: str) -> int | None:
     return None
 
 
-def _unpacked(connection: Connection, status_id: int, say: Callable[[str], None]) -> int:
+def _unpacked(connection: ServerConnection, status_id: int, say: Callable[[str], None]) -> int:
     """Wait until the server has finished; it reports only its first error."""
     last = ""
     for _ in looks(UNPACKING_S):
@@ -153,8 +153,8 @@ def differences(document: Keys, archive: zipfile.ZipFile, there: Mapping[str, An
 
 
 def _competition(document: Keys, there: Mapping[str, Any]) -> Iterator[str]:
-    for key in (key for key in TEXTS if key in document.given):
-        yield from _unlike(key, document.given[key], there.get(key))
+    for key in (key for key in TEXTS if key in document.content):
+        yield from _unlike(key, document.content[key], there.get(key))
     for key in SWITCHES:
         yield from _unlike(key, getattr(document, key), there.get(key))
     yield from _unlike("fact_sheet", document.fact_sheet or None, there.get("fact_sheet") or None)
@@ -209,7 +209,7 @@ def _tasks(document: Keys, phase: PhaseKeys, there: Mapping[str, Any]) -> Iterat
         if kinds:  # the server may not show them
             wanted = sorted(part for part in PARTS if getattr(task, part))
             yield from _unlike(f"{where}, parts of the task", ", ".join(wanted), ", ".join(kinds))
-        own = sorted(str(entry.given.get("name")) for entry in document.solutions or () if task.index in entry.tasks)
+        own = sorted(str(entry.content.get("name")) for entry in document.solutions or () if task.index in entry.tasks)
         names = sorted(str(entry.get("name")) for entry in other.get("solutions") or [])
         yield from _unlike(f"{where}, solutions", ", ".join(own), ", ".join(names))
 

@@ -16,7 +16,7 @@ import requests
 from tqdm.utils import CallbackIOWrapper
 
 from bundle_tools.atomic import replaced
-from bundle_tools.codabench.server.client import Connection, ServerError, host_of, is_good, try_again
+from bundle_tools.codabench.server.client import ServerConnection, ServerError, host_of, is_good, try_again
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 
@@ -59,7 +59,7 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Phase:
+class ServerPhase:
     """One phase; an end of None is no end."""
 
     phase_id: int
@@ -69,7 +69,7 @@ class Phase:
     tasks: tuple[int, ...]
 
     @classmethod
-    def of(cls, content: Mapping[str, Any]) -> "Phase":
+    def of(cls, content: Mapping[str, Any]) -> "ServerPhase":
         """Read an entry of a competition."""
         start, end = (moment(content[key]) if content.get(key) else None for key in ("start", "end"))
         tasks = tuple(int(entry["id"]) for entry in content["tasks"])
@@ -77,7 +77,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Competition:
+class ServerCompetition:
     """One competition."""
 
     competition_id: int
@@ -86,7 +86,7 @@ class Competition:
     secret_key: str | None
     """None if the account is not an organiser."""
     own_queue: bool
-    phases: tuple[Phase, ...]
+    phases: tuple[ServerPhase, ...]
     """In their order."""
     columns: Mapping[str, int]
     """Key of each column of the leaderboard, in their order -> decimals shown."""
@@ -96,7 +96,7 @@ class Competition:
     """The whole answer."""
 
     @classmethod
-    def of(cls, content: Mapping[str, Any]) -> "Competition":
+    def of(cls, content: Mapping[str, Any]) -> "ServerCompetition":
         """Read the answer to GET /api/competitions/ID/."""
         boards = content["leaderboards"]
         columns = sorted(boards[0]["columns"], key=lambda entry: entry["index"]) if boards else []
@@ -104,13 +104,13 @@ class Competition:
         return cls(
             int(content["id"]), str(content["title"]), bool(content["published"]), content.get("secret_key"),
             own_queue=bool(content.get("queue")),
-            phases=tuple(Phase.of(entry) for entry in sorted(content["phases"], key=lambda entry: entry["index"])),
+            phases=tuple(map(ServerPhase.of, sorted(content["phases"], key=lambda entry: entry["index"]))),
             columns={str(entry["key"]): int(entry["precision"]) for entry in columns},
             primary=next((str(entry["key"]) for entry in columns if int(entry["index"]) == primary), ""),
             content=content,
         )  # fmt: skip
 
-    def phase(self, name: str) -> Phase:
+    def phase(self, name: str) -> ServerPhase:
         """Find a phase by its name, ignoring case.
 
         Raises BundleError if there is no phase of that name.
@@ -123,7 +123,7 @@ class Competition:
 
 
 @dataclass(frozen=True)
-class Dataset:
+class UploadedFile:
     """A file that somebody uploaded."""
 
     dataset_id: int
@@ -138,7 +138,7 @@ class Dataset:
     """The competition made from it, if it is a bundle."""
 
     @classmethod
-    def of(cls, content: Mapping[str, Any]) -> "Dataset":
+    def of(cls, content: Mapping[str, Any]) -> "UploadedFile":
         """Read one entry of /api/datasets/."""
         made = content.get("competition")
         return cls(
@@ -194,34 +194,34 @@ def moment(text: str) -> datetime:
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
-def competition(connection: Connection, address: Address) -> Competition:
+def competition(connection: ServerConnection, address: Address) -> ServerCompetition:
     """Return a competition as this account sees it; an unpublished one needs its secret key."""
     return _read(
-        f"/api/competitions/{address.competition_id}/", Competition.of, competition_content(connection, address)
+        f"/api/competitions/{address.competition_id}/", ServerCompetition.of, competition_content(connection, address)
     )
 
 
-def competition_content(connection: Connection, address: Address) -> Mapping[str, Any]:
+def competition_content(connection: ServerConnection, address: Address) -> Mapping[str, Any]:
     """Return the server's whole answer to this account about a competition."""
     secret = {"secret_key": address.secret_key} if address.secret_key else {}
     content: Mapping[str, Any] = connection.call("GET", f"/api/competitions/{address.competition_id}/", **secret)
     return content
 
 
-def submission(connection: Connection, submission_id: int) -> Submission:
+def submission(connection: ServerConnection, submission_id: int) -> Submission:
     """Return one submission."""
     path = f"/api/submissions/{submission_id}/"
     return _read(path, Submission.of, connection.call("GET", path))
 
 
-def submissions(connection: Connection, phase: Phase) -> list[Submission]:
+def submissions(connection: ServerConnection, phase: ServerPhase) -> list[Submission]:
     """Return the submissions to a phase that this account may see, the oldest first; organisers see all."""
     path = "/api/submissions/"
     entries = [_read(path, Submission.of, entry) for entry in _entries(connection, path, phase=phase.phase_id)]
     return sorted(entries, key=lambda entry: (entry.created, entry.submission_id))
 
 
-def part_keys(connection: Connection, task_id: int) -> dict[str, str | None]:
+def part_keys(connection: ServerConnection, task_id: int) -> dict[str, str | None]:
     """Return the keys of the data sets that a task of this account runs; None for a part that it lacks."""
     path = f"/api/tasks/{task_id}/"
 
@@ -231,19 +231,19 @@ def part_keys(connection: Connection, task_id: int) -> dict[str, str | None]:
     return _read(path, keys, connection.call("GET", path))
 
 
-def datasets(connection: Connection, **filters: str) -> list[Dataset]:
+def datasets(connection: ServerConnection, **filters: str) -> list[UploadedFile]:
     """Return data sets of this account, for instance by name or key."""
     path = "/api/datasets/"
-    return [_read(path, Dataset.of, entry) for entry in _entries(connection, path, **filters)]
+    return [_read(path, UploadedFile.of, entry) for entry in _entries(connection, path, **filters)]
 
 
-def newest_part(connection: Connection, phase: Phase) -> datetime | None:
+def newest_part(connection: ServerConnection, phase: ServerPhase) -> datetime | None:
     """Return the time of the newest program or data set of a phase; None without any."""
     keys = {key for task_id in phase.tasks for key in part_keys(connection, task_id).values() if key is not None}
     return max((part.created for key in sorted(keys) for part in datasets(connection, key=key)), default=None)
 
 
-def _entries(connection: Connection, path: str, **filters: object) -> Iterator[Mapping[str, Any]]:
+def _entries(connection: ServerConnection, path: str, **filters: object) -> Iterator[Mapping[str, Any]]:
     """Yield the entries of a list, page by page if the server divides it."""
     answer = connection.call("GET", path, **filters, page_size=PAGE_SIZE)
     for _ in range(MOST_PAGES):
@@ -280,7 +280,7 @@ def file_name_for(stem: str) -> str:
 
 
 def upload(
-    connection: Connection, path: Path, kind: str, *, name: str, file_name: str, progress: Progress | None = None,
+    connection: ServerConnection, path: Path, kind: str, *, name: str, file_name: str, progress: Progress | None = None,
     **more: object,
 ) -> Any:  # noqa: ANN401 - JSON  # fmt: skip
     """Upload a zip: announce it, send it to the given address, report it, and check that it arrived.
@@ -325,7 +325,7 @@ def upload(
     return answer
 
 
-def download(connection: Connection, url: str, target: Path) -> None:
+def download(connection: ServerConnection, url: str, target: Path) -> None:
     """Download a signed address into a file, completely or not at all, with retries if the connection breaks.
 
     Raises ServerError if the download fails; then no file is left.

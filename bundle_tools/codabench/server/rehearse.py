@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bundle_tools.codabench.server import records
-from bundle_tools.codabench.server.client import Connection, ServerError, looks
-from bundle_tools.codabench.server.records import Address, Competition, Phase, Submission
+from bundle_tools.codabench.server.client import ServerConnection, ServerError, looks
+from bundle_tools.codabench.server.records import Address, ServerCompetition, ServerPhase, Submission
 from bundle_tools.codabench.worker.scores import DECIMALS_KEPT
 from bundle_tools.errors import BundleError
 
@@ -23,7 +23,7 @@ MEASURED = frozenset({"duration_s"})
 class Act:
     """One submission to one phase."""
 
-    phase: Phase
+    phase: ServerPhase
     """On the server."""
     name: str
     archive: Path
@@ -35,7 +35,7 @@ class Act:
 
 
 @dataclass(frozen=True)
-class Result:
+class RehearsalResult:
     """The result of one submission, on the server or at home."""
 
     status: str
@@ -46,13 +46,13 @@ class Result:
     """Why the row is not complete."""
 
     @classmethod
-    def of(cls, submission: Submission) -> "Result":
+    def of(cls, submission: Submission) -> "RehearsalResult":
         """Return the server's result of a submission."""
         empty = submission.status == "Finished" and not submission.scores
         return cls("Finished without scores" if empty else submission.status, submission.scores, submission.details)
 
 
-def register(connection: Connection, address: Address) -> None:
+def register(connection: ServerConnection, address: Address) -> None:
     """Make this account a participant, as submitting requires; no effect if it is one already."""
     try:
         connection.call(
@@ -63,7 +63,7 @@ def register(connection: Connection, address: Address) -> None:
             raise
 
 
-def submit(connection: Connection, competition: Competition, act: Act, say: Callable[[str], None]) -> int:
+def submit(connection: ServerConnection, competition: ServerCompetition, act: Act, say: Callable[[str], None]) -> int:
     """Submit, unless an earlier rehearsal submitted the same zip to the phase's present parts.
 
     Raises BundleError if this account may not submit now.
@@ -93,7 +93,7 @@ def submit(connection: Connection, competition: Competition, act: Act, say: Call
 
 
 def wait(
-    connection: Connection,
+    connection: ServerConnection,
     titles: Mapping[int, str],
     columns: Iterable[str],
     limit_s: float,
@@ -130,7 +130,7 @@ def wait(
     )
 
 
-def compare(expected: Result, there: Result, columns: Iterable[str]) -> list[str]:
+def compare(expected: RehearsalResult, there: RehearsalResult, columns: Iterable[str]) -> list[str]:
     """Return the differences: first the status, then each column.
 
     `columns`: keys, in the order of the board.

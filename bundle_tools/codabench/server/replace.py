@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from bundle_tools.codabench.archive import UNREADABLE, write_deterministic
 from bundle_tools.codabench.server import records
-from bundle_tools.codabench.server.client import Connection, ServerError, looks
-from bundle_tools.codabench.server.records import LONGEST_NAME, Competition, Phase, Submission
+from bundle_tools.codabench.server.client import ServerConnection, ServerError, looks
+from bundle_tools.codabench.server.records import LONGEST_NAME, ServerCompetition, ServerPhase, Submission
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 from bundle_tools.console import Progress, counted
 from bundle_tools.errors import BundleError
@@ -64,9 +64,9 @@ def packed(sources: Mapping[str, Path], scratch: Path) -> dict[str, Path]:
 
 
 def put_in_place(
-    connection: Connection,
-    competition: Competition,
-    phase: Phase,
+    connection: ServerConnection,
+    competition: ServerCompetition,
+    phase: ServerPhase,
     zips: Mapping[str, Path],
     progress: Progress | None = None,
 ) -> datetime | None:
@@ -100,7 +100,7 @@ def put_in_place(
 
 
 def _uploaded(
-    connection: Connection,
+    connection: ServerConnection,
     part: str,
     path: Path,
     title: str,
@@ -127,7 +127,11 @@ def _uploaded(
 
 
 def settle(
-    connection: Connection, phase: Phase, changed: datetime | None, limit_s: float, say: Callable[[str], None]
+    connection: ServerConnection,
+    phase: ServerPhase,
+    changed: datetime | None,
+    limit_s: float,
+    say: Callable[[str], None],
 ) -> None:
     """Wait for runs that started before the change: they may have mixed old and new parts."""
     running = [
@@ -139,7 +143,7 @@ def settle(
         wait_for(connection, running, limit_s)
 
 
-def old_runs(connection: Connection, phase: Phase, changed: datetime | None) -> list[Old]:
+def old_runs(connection: ServerConnection, phase: ServerPhase, changed: datetime | None) -> list[Old]:
     """Find the files whose runs are older than the phase's present parts.
 
     `changed`: when the phase got them.
@@ -161,7 +165,7 @@ def old_runs(connection: Connection, phase: Phase, changed: datetime | None) -> 
 
 
 def run_all_again(
-    connection: Connection,
+    connection: ServerConnection,
     old: Sequence[Old],
     *,
     own_queue: bool,
@@ -196,7 +200,7 @@ def run_all_again(
     return wrong
 
 
-def wait_for(connection: Connection, submission_ids: Sequence[int], limit_s: float) -> None:
+def wait_for(connection: ServerConnection, submission_ids: Sequence[int], limit_s: float) -> None:
     """Wait until submissions have ended.
 
     Raises BundleError when they have not ended in time; calling again continues.

@@ -15,8 +15,8 @@ from typing import Any
 
 from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.codabench.server import records
-from bundle_tools.codabench.server.client import Connection, ServerError
-from bundle_tools.codabench.server.records import Competition, Phase, Submission, download
+from bundle_tools.codabench.server.client import ServerConnection, ServerError
+from bundle_tools.codabench.server.records import ServerCompetition, ServerPhase, Submission, download
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
@@ -46,7 +46,7 @@ NO_SCORE = "no score: the leaderboard puts it above all others. Delete it, or ru
 OLD = "ran on programs or data that have been replaced. Run it again: `bundle server replace`"
 
 
-def row_problems(submission: Submission, phase: Phase, primary: str, newest: datetime | None) -> list[str]:
+def row_problems(submission: Submission, phase: ServerPhase, primary: str, newest: datetime | None) -> list[str]:
     """Return what an organiser should know about a row.
 
     `primary`: key of the column that ranks. `newest`: when the phase got its newest part. A Finished submission without
@@ -65,7 +65,7 @@ def row_problems(submission: Submission, phase: Phase, primary: str, newest: dat
     return problems
 
 
-def board_lines(connection: Connection, competition: Competition, phase: Phase) -> list[str]:
+def board_lines(connection: ServerConnection, competition: ServerCompetition, phase: ServerPhase) -> list[str]:
     """Return the leaderboard for a terminal: its rows in the server's order, and other submissions without a score.
 
     Raises ServerError if the server does not show them to this account.
@@ -117,7 +117,11 @@ class Fetched:
 
 
 def fetch(
-    connection: Connection, competition: Competition, phase: Phase, out: Path, progress: Progress | None = None
+    connection: ServerConnection,
+    competition: ServerCompetition,
+    phase: ServerPhase,
+    out: Path,
+    progress: Progress | None = None,
 ) -> Fetched:
     """Fetch every finished submission that is not here yet, and write the table.
 
@@ -176,7 +180,7 @@ def fetch(
     return Fetched(table, new, len(own) - len(todo) - len(running), tuple(missing), tuple(of_rows))
 
 
-def _bring(connection: Connection, submission: Submission, folder: Path) -> list[str]:
+def _bring(connection: ServerConnection, submission: Submission, folder: Path) -> list[str]:
     """Fetch one submission; return what the server has lost."""
     unfinished = folder.with_name(folder.name + ".part")
     shutil.rmtree(unfinished, ignore_errors=True)

@@ -11,7 +11,7 @@ import yaml
 
 from bundle_tools.codabench.archive import copy_tree, place, printable
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.competition import Competition, Phase, Task
+from bundle_tools.codabench.competition import BundleTask, Competition, Phase
 from bundle_tools.codabench.trust import forget_compiled
 from bundle_tools.codabench.worker import CannotStart, RunFailed, engine
 from bundle_tools.codabench.worker.engine import WORKER_DATA, Command, Docker, Outcome
@@ -196,7 +196,7 @@ class Job:
         path.write_text(yaml.safe_dump(content), encoding="utf-8")
 
 
-def predict(job: Job, task: Task, submission: Path) -> None:
+def predict(job: Job, task: BundleTask, submission: Path) -> None:
     """Run the ingestion program on a submission's zip (job 1); scoring follows whatever its exit code is.
 
     Raises RunFailed if the platform would not continue with scoring.
@@ -254,7 +254,7 @@ def note_output(job: Job) -> None:
         job.notes.append(f"predictions: {total / 1e6:.0f} MB take long to send; scoring may start without them.")
 
 
-def score(job: Job, task: Task, predictions: Path) -> None:
+def score(job: Job, task: BundleTask, predictions: Path) -> None:
     """Run the scoring program on the zip of job 1's output (job 2); it never sees the input data.
 
     Raises RunFailed if the platform would stop before reading scores.

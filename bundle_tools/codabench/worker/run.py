@@ -6,12 +6,12 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from bundle_tools.codabench.archive import UNREADABLE, leads_out, zip_folder
-from bundle_tools.codabench.competition import Competition, Phase, Task
+from bundle_tools.codabench.competition import BundleTask, Competition, Phase
 from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker import RunFailed, engine, jobs
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import Job, Limit
-from bundle_tools.codabench.worker.verdict import Verdict, judge
+from bundle_tools.codabench.worker.verdict import JobResult, job_result
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
@@ -28,7 +28,7 @@ def run_submission(
     docker: Docker | None,
     limit: Limit,
     given_data: Path | None = None,
-) -> list[tuple[str, Verdict]]:
+) -> list[tuple[str, JobResult]]:
     """Run both jobs of every task, and leave `ingestion_output/`, `scoring_output/` and `logs/` in `out`.
 
     A phase with several tasks gets a folder with these for each. `docker`: what runs the containers; None for
@@ -74,14 +74,14 @@ def run_submission(
 
 def _run_task(
     competition: Competition,
-    task: Task,
+    task: BundleTask,
     submission: Path,
     out: Path,
     first: Job,
     second: Job,
     *,
     computed: bool,
-) -> Verdict:
+) -> JobResult:
     """Run two jobs, whose remarks are one list, and keep their outputs."""
     predictions = first.work / "predictions.zip"
     first.logs.mkdir()
@@ -102,11 +102,11 @@ def _run_task(
         finally:
             second.output = Path(shutil.move(second.output, out / "scoring_output"))
         warn_over_limit("scoring", second)
-        return judge(competition, second, computed=computed)
+        return job_result(competition, second, computed=computed)
     except RunFailed as error:
-        return Verdict("Failed", str(error), {}, None, tuple(first.notes))
+        return JobResult("Failed", str(error), {}, None, tuple(first.notes))
     except RecursionError:
-        return Verdict("Failed", "too many folders in one another to be copied.", {}, None, tuple(first.notes))
+        return JobResult("Failed", "too many folders in one another to be copied.", {}, None, tuple(first.notes))
     except PermissionError as error:
         # The worker is root and would continue; here, the program has locked this user out of a folder.
         raise BundleError(

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.keys import Column
+from bundle_tools.codabench.keys import BoardColumn
 from bundle_tools.codabench.worker import RunFailed
 
 LARGEST_BYTES = 10_000_000
@@ -67,7 +67,9 @@ def _can_be_sent(value: object) -> bool:
     return True
 
 
-def store(content: object, columns: Sequence[Column], *, computed: bool = True) -> tuple[dict[str, float], str | None]:
+def store(
+    content: object, columns: Sequence[BoardColumn], *, computed: bool = True
+) -> tuple[dict[str, float], str | None]:
     """Store scores as the server does: key by key in their order, until one cannot be stored.
 
     `computed`: whether the row gets computed columns; rows of phases with several tasks do not.
@@ -106,7 +108,7 @@ def number_kept(value: object) -> float | None:
     return float(round(exact, DECIMALS_KEPT))
 
 
-def _computed(values: Mapping[str, float], columns: Sequence[Column]) -> dict[str, float]:
+def _computed(values: Mapping[str, float], columns: Sequence[BoardColumn]) -> dict[str, float]:
     """Compute columns from the available sources."""
     by_index = {column.index: values[column.key] for column in columns if column.key in values}
     computed = {}
@@ -118,7 +120,7 @@ def _computed(values: Mapping[str, float], columns: Sequence[Column]) -> dict[st
     return computed
 
 
-def silently_accepted(content: object, columns: Sequence[Column], primary_index: int) -> list[str]:
+def silently_accepted(content: object, columns: Sequence[BoardColumn], primary_index: int) -> list[str]:
     """Note surprising scores that the server accepts without a word, such as a missing one, which ranks first."""
     if not isinstance(content, dict):
         return []
@@ -137,7 +139,7 @@ def silently_accepted(content: object, columns: Sequence[Column], primary_index:
     return notes
 
 
-def row_lines(values: Mapping[str, float], columns: Sequence[Column]) -> list[str]:
+def row_lines(values: Mapping[str, float], columns: Sequence[BoardColumn]) -> list[str]:
     """Return the row's lines: titles and values, aligned, rounded as the platform does it; without hidden columns."""
     shown = [
         (column.title, str(round(values[column.key], column.precision)) if column.key in values else "n/a")

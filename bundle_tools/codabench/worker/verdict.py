@@ -9,7 +9,7 @@ from typing import Literal
 
 from bundle_tools.codabench.archive import printable
 from bundle_tools.codabench.competition import Competition
-from bundle_tools.codabench.keys import Column
+from bundle_tools.codabench.keys import BoardColumn
 from bundle_tools.codabench.worker import RunFailed
 from bundle_tools.codabench.worker.jobs import Job
 from bundle_tools.codabench.worker.scores import NotSent, read_scores, row_lines, silently_accepted, store
@@ -22,7 +22,7 @@ CSS_URL = re.compile(r"(?:url\(\s*|@import\s+)['\"]?([^'\")\s;]+)", re.IGNORECAS
 
 
 @dataclass(frozen=True)
-class Verdict:
+class JobResult:
     """The end of one submission to one task."""
 
     status: Status
@@ -41,7 +41,7 @@ class Verdict:
         """Whether it is finished and its row complete."""
         return self.reason is None
 
-    def lines(self, title: str, columns: tuple[Column, ...]) -> list[str]:
+    def lines(self, title: str, columns: tuple[BoardColumn, ...]) -> list[str]:
         """Return the lines printed at the end of the run."""
         lines = [f"Status on Codabench: {self.status}"]
         if self.values or self.status != "Failed":
@@ -54,7 +54,7 @@ class Verdict:
         return lines
 
 
-def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
+def job_result(competition: Competition, job: Job, *, computed: bool) -> JobResult:
     """Read the output of the scoring job as worker and server do, in their order.
 
     `computed`: whether the row gets computed columns (phases with one task).
@@ -63,8 +63,8 @@ def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
     notes = [*job.notes, *remarks]
     columns = competition.columns
 
-    def verdict(status: Status, reason: str | None, values: dict[str, float]) -> Verdict:
-        return Verdict(status, reason, values, report, tuple(notes))
+    def verdict(status: Status, reason: str | None, values: dict[str, float]) -> JobResult:
+        return JobResult(status, reason, values, report, tuple(notes))
 
     if job.program is not None and job.program.exit_code != 0:
         code = job.program.exit_code

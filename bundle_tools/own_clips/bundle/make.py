@@ -16,8 +16,8 @@ from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.trust import KIT, remember
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Dataset, Part
-from bundle_tools.own_clips.writing import Options
+from bundle_tools.own_clips.dataset import LabelledSet, Split
+from bundle_tools.own_clips.writing import SetOptions
 from bundle_tools.phase_data.files import templates_in
 from score.columns import columns
 from score.errors import ScoringError
@@ -49,9 +49,9 @@ GAP = timedelta(days=1)
 
 def add_bundle(
     folder: Path,
-    dataset: Dataset,
-    parts: Sequence[Part],
-    options: Options,
+    dataset: LabelledSet,
+    parts: Sequence[Split],
+    options: SetOptions,
     start: datetime,
     constants: Mapping[str, float],
     workers: int,
@@ -101,8 +101,8 @@ def _add_sample(folder: Path) -> None:
         done = _run(folder / "starting_kit" / "kit.py", *arguments, cwd=Path(scratch), capture_output=True, text=True)
         records = Path(scratch, "runs", "sample", "input", "res")
         if done.returncode or not (records / "explanations.jsonl").is_file():
-            said = f"{done.stdout}{done.stderr}"[-2000:]
-            raise BundleError(f"{folder / SOLUTION}: the example does not run on the practice clips:\n{said}")
+            output = f"{done.stdout}{done.stderr}"[-2000:]
+            raise BundleError(f"{folder / SOLUTION}: the example does not run on the practice clips:\n{output}")
         (folder / SAMPLE).mkdir()
         for name in ("predictions.csv", "explanations.jsonl"):
             shutil.copyfile(records / name, folder / SAMPLE / name)
@@ -114,9 +114,11 @@ def _run(script: Path, *arguments: object, **options: Any) -> "subprocess.Comple
     return subprocess.run(line, check=False, env=environment, **options)  # noqa: S603 - our own scripts
 
 
-def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetime) -> dict[str, Any]:
+def _facts(folder: Path, dataset: LabelledSet, parts: Sequence[Split], start: datetime) -> dict[str, Any]:
     challenge, columns = dataset.challenge, _columns(folder)
-    targets = ", ".join(f"{one.title.lower()} ({one.minimum:g} to {one.maximum:g})" for one in challenge.targets)
+    targets = ", ".join(
+        f"{target.title.lower()} ({target.minimum:g} to {target.maximum:g})" for target in challenge.targets
+    )
     return {
         "title": challenge.title,
         "description": challenge.description or f"Predict {targets} from short clips, and explain why.",
@@ -131,14 +133,14 @@ def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetim
     }
 
 
-def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
+def _phases(parts: Sequence[Split], start: datetime) -> list[dict[str, Any]]:
     """Return the phases with their dates, consecutive from `start` on; open phases come first."""
-    found = []
+    phases = []
     for part in sorted((part for part in parts if part.is_phase), key=lambda part: not part.is_open):
         end = start + (OPEN_LASTS if part.is_open else CLOSED_LASTS)
-        found.append({"part": part, "name": part.name, "title": part.name.capitalize(), "start": start, "end": end})
+        phases.append({"part": part, "name": part.name, "title": part.name.capitalize(), "start": start, "end": end})
         start = end + GAP
-    return found
+    return phases
 
 
 def _columns(folder: Path) -> Sequence[Any]:

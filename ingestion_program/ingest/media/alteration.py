@@ -18,7 +18,7 @@ from ingest.media.sound import exchange, replace_by_another_moment, with_hiss
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ingest.draws import Draws
+    from ingest.draws import KeyedRandom
     from ingest.media.cache import ClipCache, Indices
     from ingest.media.exchange import Exchange, Region
     from ingest.media.sound import Sound
@@ -61,7 +61,7 @@ class Jitter:
         return np.asarray(cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE, dst=out), np.uint8)
 
 
-def draw_jitter(limits: JitterRange, draws: Draws, clip_id: str) -> Jitter:
+def draw_jitter(limits: JitterRange, draws: KeyedRandom, clip_id: str) -> Jitter:
     """Return the jitter of a clip."""
     generator = draws.generator("jitter", clip_id)
     brightness, loudness = 1 + limits.gain * generator.uniform(-1, 1, 2)

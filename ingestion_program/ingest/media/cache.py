@@ -259,7 +259,7 @@ class Grain:
         sheet = random.standard_normal((height + _ROOM, width + _ROOM), np.float32) * np.float32(deviation)
         rounded = np.rint(sheet)
         self._lighter, self._darker = (
-            cv2.merge([np.clip(one, 0, 255).astype(np.uint8)] * 3) for one in (rounded, -rounded)
+            cv2.merge([np.clip(part, 0, 255).astype(np.uint8)] * 3) for part in (rounded, -rounded)
         )
 
     def add(self, index: int, frame: Frame, out: Frame) -> Frame:

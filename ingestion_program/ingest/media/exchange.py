@@ -199,7 +199,7 @@ class Exchange:
 def _nearest_parts(parts: tuple[Part, ...], height: int, width: int) -> npt.NDArray[np.uint8]:
     """Return the number of the part that each pixel is nearest to, shape (height, width)."""
     outside = (1 - part.mask(height, width).view(np.uint8) for part in parts)
-    away = [cv2.distanceTransform(one, cv2.DIST_L2, 5) for one in outside]
+    away = [cv2.distanceTransform(mask, cv2.DIST_L2, 5) for mask in outside]
     nearest: npt.NDArray[np.uint8] = np.argmin(away, axis=0).astype(np.uint8)
     return nearest
 
@@ -209,7 +209,7 @@ def _slope(mask: Mask, start: float, end: float) -> Shares:
     drawn = mask.view(np.uint8)
     if not mask.any() or mask.all():
         return drawn.astype(np.float32)
-    inside, outside = (cv2.distanceTransform(one, cv2.DIST_L2, 5) for one in (drawn, 1 - drawn))
+    inside, outside = (cv2.distanceTransform(mask, cv2.DIST_L2, 5) for mask in (drawn, 1 - drawn))
     ramp = np.clip((inside - outside - start) / (end - start), 0, 1)
     return np.asarray(ramp * ramp * (3 - 2 * ramp), np.float32)
 

@@ -206,14 +206,14 @@ class FrameServer:
         """Keep a model from exhausting the machine with readings that it begins and never ends."""
         own = [*self._streams.values(), *self._extra]
         busy = sum(not stream.idle for stream in own)
-        held = sum(stream.plan.bytes for stream in own if not stream.idle) >> 20
+        in_use = sum(stream.plan.bytes for stream in own if not stream.idle) >> 20
         streamed = sum(stream.plan.streaming and not (stream.finished or stream.cancelled) for stream in own)
         if plan.streaming and streamed >= OPEN_STREAMS:
             raise BadRequest(f"frames: {streamed} long readings are under way, at most {OPEN_STREAMS}; read to the end")
-        if busy >= OPEN_READINGS or held + (plan.bytes >> 20) > OPEN_BYTES >> 20:
+        if busy >= OPEN_READINGS or in_use + (plan.bytes >> 20) > OPEN_BYTES >> 20:
             limit = f"at most {OPEN_READINGS} and {OPEN_BYTES >> 20} MB"
             raise BadRequest(
-                f"frames: {busy} readings of {held} MB are under way, {limit}; read to the end or close them"
+                f"frames: {busy} readings of {in_use} MB are under way, {limit}; read to the end or close them"
             )
 
     def _reclaim(self, needed: int) -> None:

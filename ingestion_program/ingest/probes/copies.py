@@ -18,8 +18,8 @@ from ingest.settings import OPERATORS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ingest.data import Footage
-    from ingest.draws import Draws
+    from ingest.data import Dataset
+    from ingest.draws import KeyedRandom
     from ingest.media.alteration import ClipSource
     from ingest.probes.plan import Call
     from ingest.settings import Task
@@ -43,12 +43,12 @@ def drop_words(transcript: str, seconds: Collection[int], duration_s: float) -> 
 class CopyFactory:
     """Makes the altered copies of one task."""
 
-    def __init__(self, footage: Footage, task: Task, draws: Draws) -> None:
-        self._footage = footage
+    def __init__(self, dataset: Dataset, task: Task, draws: KeyedRandom) -> None:
+        self._dataset = dataset
         self._task = task
         self._draws = draws
         # Sorted, so that the order of the list does not matter.
-        self._clips = sorted(footage.clips, key=lambda clip: clip.clip_id)
+        self._clips = sorted(dataset.clips, key=lambda clip: clip.clip_id)
         self._lights: dict[str, float | None] = {}
 
     def clips(self, clip: ClipSource, calls: Iterable[Call]) -> list[ClipSource]:
@@ -69,7 +69,7 @@ class CopyFactory:
         settings = self._task.probes
         if settings is None:
             raise ValueError("a task without probes has no calls")
-        exchange = self._footage.exchanges.get(clip.clip_id)
+        exchange = self._dataset.exchanges.get(clip.clip_id)
         plain = Alteration(
             cache,
             # The same for all calls of a clip, so that they differ only by the alteration.
@@ -78,7 +78,7 @@ class CopyFactory:
             exchange=exchange,
         )
         if call.operator == COPY:
-            copy = next(copy for copy in self._footage.copies[clip.clip_id] if copy.cue == call.cue)
+            copy = next(copy for copy in self._dataset.copies[clip.clip_id] if copy.cue == call.cue)
             return replace(
                 clip,
                 path=copy.path,
@@ -88,12 +88,12 @@ class CopyFactory:
             )
         if call.kind == "cue":
             random = self._draws.generator("edit", call.clip_id, call.cue or "")
-            others = (self._clips[place] for place in random.permutation(len(self._clips)))
+            others = (self._clips[number] for number in random.permutation(len(self._clips)))
             words, done = edit(
                 call.operator or "",
                 clip,
                 (other for other in others if other.clip_id != clip.clip_id),
-                self._footage.faces.get(clip.clip_id),
+                self._dataset.faces.get(clip.clip_id),
                 self._light,
                 random,
             )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ingest.data import Copy
-    from ingest.draws import Draws
+    from ingest.draws import KeyedRandom
     from ingest.media.alteration import ClipSource
     from ingest.media.exchange import Box
 
@@ -59,7 +59,7 @@ def choose_edits(
     cues: Sequence[str],
     transcript: str,
     face: Box | None,
-    draws: Draws,
+    draws: KeyedRandom,
 ) -> list[CueEdit]:
     """Return the edits of one clip, the most dispensable one last.
 
@@ -106,13 +106,13 @@ def edit(
     match operator:
         case "other_words":
             own = words.split()
-            words = next((one.transcript for one in others if one.transcript.split() not in ([], own)), words)
+            words = next((lender.transcript for lender in others if lender.transcript.split() not in ([], own)), words)
         case "other_voice" if has_sound(clip.path):
-            fields["voice"] = next((one.path for one in others if has_sound(one.path)), None)
+            fields["voice"] = next((lender.path for lender in others if has_sound(lender.path)), None)
         case "slow":
             fields["slow"] = Slow(float(random.random()), float(random.uniform(*PACES)))
         case "relight":
-            lights = [found for _, found in zip(range(LENDERS), filter(None, map(light, others)), strict=False)]
+            lights = [lit for _, lit in zip(range(LENDERS), filter(None, map(light, others)), strict=False)]
             fields["brightness"] = min(max(median(lights), 0.01), 0.99) if lights else None
         case "reframe":
             fields["zoom"] = float(random.uniform(*ZOOMS))

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from ingest.draws import Draws
+from ingest.draws import KeyedRandom
 from ingest.media.exchange import Exchange, Part
 from ingest.settings import ProbeSettings
 
@@ -74,7 +74,7 @@ def plan_calls(
     exchanges: Mapping[str, Exchange],
     settings: ProbeSettings,
     grid: tuple[int, int],
-    draws: Draws,
+    draws: KeyedRandom,
 ) -> dict[str, list[Call]]:
     """Return the calls of every clip, clips and calls in the order in which they are asked.
 
@@ -84,11 +84,11 @@ def plan_calls(
     twins = set(draws.order(seconds, "lots")[: -(-len(seconds) // 4)])
     plan = {}
     for clip_id in draws.order(seconds, "clips"):
-        given = settings.edits - (clip_id in twins)
-        whole = [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, given)]]
+        edited = settings.edits - (clip_id in twins)
+        whole = [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, edited)]]
         if clip_id in exchanges:
-            room = MOST_CALLS - 1 - settings.edits
-            units = exchanged_units(clip_id, exchanges[clip_id], seconds[clip_id], grid, room, draws)
+            left = MOST_CALLS - 1 - settings.edits
+            units = exchanged_units(clip_id, exchanges[clip_id], seconds[clip_id], grid, left, draws)
         else:
             units = hidden_units(clip_id, seconds[clip_id], grid, settings, draws)
         plan[clip_id] = _in_order(clip_id, whole, units, twin=clip_id in twins, draws=draws)
@@ -103,7 +103,7 @@ def group_calls(calls: Iterable[Call]) -> list[list[Call]]:
     return list(gathered.values())
 
 
-def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call], draws: Draws) -> list[Call]:
+def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call], draws: KeyedRandom) -> list[Call]:
     """Return the calls to ask again, in a process that has not seen their clips otherwise, in the order of asking.
 
     The copy is identical, so a model that uses only the copy gives the same answer; a model that remembers the clip may
@@ -124,11 +124,11 @@ def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call
 
 
 def exchanged_units(
-    clip_id: str, exchange: Exchange, seconds: int, grid: tuple[int, int], room: int, draws: Draws
+    clip_id: str, exchange: Exchange, seconds: int, grid: tuple[int, int], most: int, draws: KeyedRandom
 ) -> list[Call]:
     """Return the units of a clip with an exchange, and a quiet second if there is one.
 
-    Each part with an event is a unit, and the others are one together. `seconds`: the clip's length. `room`: most units
+    Each part with an event is a unit, and the others are one together. `seconds`: the clip's length. `most`: most units
     that are exchanged; if there are more, some are drawn.
     """
     parts = [part for part in exchange.parts if part.transcript is not None or part.in_cells(*grid).any()]
@@ -144,7 +144,7 @@ def exchanged_units(
     free = sorted(set(range(seconds)).difference(*(unit.seconds for unit in units)))
     # Better one without the beginning or end of an event.
     calm = [second for second in free if not any(part.in_seconds(seconds)[second] for part in events)]
-    kept = draws.order((unit.parts[0] for unit in units), "units", clip_id)[:room]
+    kept = draws.order((unit.parts[0] for unit in units), "units", clip_id)[:most]
     chosen = [unit for unit in units if unit.parts[0] in kept]
     if units and free:
         second = draws.choice(calm or free, "quiet", clip_id)
@@ -162,7 +162,7 @@ def _exchanged(
 
 
 def hidden_units(
-    clip_id: str, seconds: int, grid: tuple[int, int], settings: ProbeSettings, draws: Draws
+    clip_id: str, seconds: int, grid: tuple[int, int], settings: ProbeSettings, draws: KeyedRandom
 ) -> list[Call]:
     """Return the units of a clip without an exchange: blocks of its picture or spans of its length, as is drawn."""
     operator = draws.choice(settings.operators, "operator", clip_id)
@@ -182,7 +182,7 @@ def hidden_units(
     return draws.choice(possible, "axis", clip_id) if possible else []
 
 
-def _in_order(clip_id: str, edits: list[Call], units: list[Call], *, twin: bool, draws: Draws) -> list[Call]:
+def _in_order(clip_id: str, edits: list[Call], units: list[Call], *, twin: bool, draws: KeyedRandom) -> list[Call]:
     """Return the calls of one clip in order: the original and its edits in random order, then the units.
 
     A copy with an altered unit shows most of the original. A model that remembered it could recognise every later copy,
@@ -190,9 +190,9 @@ def _in_order(clip_id: str, edits: list[Call], units: list[Call], *, twin: bool,
     """
     random = draws.generator("calls", clip_id)
     whole = [Call(clip_id, "original"), *edits]
-    order = [whole[place] for place in random.permutation(len(whole))]
+    order = [whole[number] for number in random.permutation(len(whole))]
     if twin:
         # An explanation follows its prediction, as it does in the first pass. Being asked for one tells which call was
         # the original, so no copy comes after it.
         order = [*(call for call in order if call.kind != "original"), whole[0], Call(clip_id, "twin")]
-    return order + [units[place] for place in random.permutation(len(units))]
+    return order + [units[number] for number in random.permutation(len(units))]

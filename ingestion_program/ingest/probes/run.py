@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ingest.clock import Clock
-    from ingest.data import Footage
-    from ingest.draws import Draws
+    from ingest.data import Dataset
+    from ingest.draws import KeyedRandom
     from ingest.evidence import CueClaim
     from ingest.log import Log
     from ingest.media.alteration import ClipSource
@@ -45,9 +45,9 @@ class ProbePass:
     def __init__(
         self,
         task: Task,
-        footage: Footage,
+        dataset: Dataset,
         claims: Mapping[str, tuple[CueClaim, ...]],
-        draws: Draws,
+        draws: KeyedRandom,
         results: RecordWriter,
         stats: RunStats,
     ) -> None:
@@ -56,23 +56,23 @@ class ProbePass:
             raise ValueError("a task without probes has no second pass")
         self._limits = task.limits
         self._results = results
-        self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in claims}
-        self._copies = CopyFactory(footage, task, draws)
+        self._clips = {clip.clip_id: clip for clip in dataset.clips if clip.clip_id in claims}
+        self._copies = CopyFactory(dataset, task, draws)
         edits = {
             clip_id: choose_edits(
                 clip_id,
                 claims[clip_id],
-                footage.copies.get(clip_id, ()),
+                dataset.copies.get(clip_id, ()),
                 task.explanation.evidence.cues,
                 clip.transcript,
-                footage.faces.get(clip_id),
+                dataset.faces.get(clip_id),
                 draws,
             )
             for clip_id, clip in self._clips.items()
         }
         grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
         seconds = {clip_id: _seconds(clip) for clip_id, clip in self._clips.items()}
-        self._plan = plan_calls(seconds, edits, footage.exchanges, task.probes, grid, draws)
+        self._plan = plan_calls(seconds, edits, dataset.exchanges, task.probes, grid, draws)
         self._count = stats.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
         self._draws = draws
         self._answers: dict[Call, dict[str, float]] = {}
@@ -183,8 +183,8 @@ def line(
     `prediction` and `explanation`: None is an invalid answer. `again`: whether another process was asked the same
     before.
     """
-    told = None if explanation is None else explanation.record()
-    return {**asdict(call), "prediction": prediction, "explanation": told, "again": again}
+    shown = None if explanation is None else explanation.record()
+    return {**asdict(call), "prediction": prediction, "explanation": shown, "again": again}
 
 
 def _seconds(clip: ClipSource) -> int:

@@ -76,10 +76,10 @@ def enter_sandbox(policy: SandboxPolicy, tell: Tell | None = None) -> Isolated:
     """
     from model_process.sandbox import kernel  # noqa: PLC0415 - load only the parts in use
 
-    def done(held: Isolated, listener: int | None = None) -> Isolated:
+    def done(isolation: Isolated, listener: int | None = None) -> Isolated:
         if tell is not None:
-            tell(held, listener)
-        return held
+            tell(isolation, listener)
+        return isolation
 
     kernel.limit_resources(policy)
     if not sys.platform.startswith("linux"):
@@ -95,11 +95,11 @@ def enter_sandbox(policy: SandboxPolicy, tell: Tell | None = None) -> Isolated:
 
     version = landlock.restrict(policy) if policy.at_most == "full" else 0
     rules = calls.rules(os.getpid(), version, policy.also_allowed)
-    held = Isolated("full" if version else "seccomp", version)
+    isolation = Isolated("full" if version else "seccomp", version)
     listener = None if tell is None else seccomp.listen(rules)
     if listener is not None:
-        done(held, listener)
+        done(isolation, listener)
         os.close(listener)
         seccomp.stop_passing_on(rules)
-        return held
-    return done(held if seccomp.restrict(rules) else Isolated("basic", version))
+        return isolation
+    return done(isolation if seccomp.restrict(rules) else Isolated("basic", version))

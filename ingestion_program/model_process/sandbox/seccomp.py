@@ -68,7 +68,9 @@ def listen(rules: dict[str, Rule]) -> int | None:
     if machine is None:
         return None
     try:
-        return _install(machine, program(machine, {**rules, **dict.fromkeys(PASSING_ON, ())}, told=True), WITH_LISTENER)
+        return _install(
+            machine, program(machine, {**rules, **dict.fromkeys(PASSING_ON, ())}, notify=True), WITH_LISTENER
+        )
     except OSError:
         return None
 
@@ -90,15 +92,15 @@ def _install(machine: Machine, steps: Sequence[Instruction], flags: int) -> int:
     return kernel.syscall(machine.numbers["seccomp"], mode, ctypes.c_uint(flags), ctypes.byref(filter_))
 
 
-def program(machine: Machine, rules: dict[str, Rule], *, told: bool = False) -> list[Instruction]:
+def program(machine: Machine, rules: dict[str, Rule], *, notify: bool = False) -> list[Instruction]:
     """Build the filter: a binary search for the call's number. Calls without a rule fail with ENOSYS.
 
-    `told`: whether a listener is notified of refused calls.
+    `notify`: whether a listener is notified of refused calls.
     """
     foreign: Body = (_fail(errno.ENOSYS),)
-    unknown: Body = (_fail(errno.ENOSYS, told=told),)
+    unknown: Body = (_fail(errno.ENOSYS, notify=notify),)
     bodies = {
-        machine.numbers[name]: _body(rule, told=told and name not in QUIET)
+        machine.numbers[name]: _body(rule, notify=notify and name not in QUIET)
         for name, rule in rules.items()
         if name in machine.numbers
     }
@@ -128,25 +130,25 @@ def _search(starts: list[tuple[int, Body]]) -> Body:
     return ((JUMP_AT_LEAST, 0, 1, first), (JUMP, 0, 0, len(below)), *below, *above)
 
 
-def _body(rule: Rule, *, told: bool) -> Body:
+def _body(rule: Rule, *, notify: bool) -> Body:
     if isinstance(rule, int):
         # A pretended call does not count as refused.
-        return (_fail(rule, told=told and rule != PRETENCE),)
-    return (*(step for check in rule for step in _check(check, told=told)), (RETURN, 0, 0, ALLOW))
+        return (_fail(rule, notify=notify and rule != PRETENCE),)
+    return (*(step for check in rule for step in _check(check, notify=notify)), (RETURN, 0, 0, ALLOW))
 
 
-def _check(check: Check, *, told: bool) -> Body:
+def _check(check: Check, *, notify: bool) -> Body:
     """Return instructions that fail the call, or continue after the last of them if it passes."""
     count = len(check.values)
     if check.among:
-        tests = [(JUMP_EQUAL, count - place, 0, value) for place, value in enumerate(check.values)]
+        tests = [(JUMP_EQUAL, count - number, 0, value) for number, value in enumerate(check.values)]
     else:
-        tests = [(JUMP_EQUAL, count - place - 1, 0, value) for place, value in enumerate(check.values)]
+        tests = [(JUMP_EQUAL, count - number - 1, 0, value) for number, value in enumerate(check.values)]
         tests[-1] = (JUMP_EQUAL, 0, 1, check.values[-1])
     bits = () if check.mask == ALL_BITS else ((AND, 0, 0, check.mask),)
-    told = told and check.error != PRETENCE
-    return ((LOAD, 0, 0, ARGUMENTS_AT + 8 * check.argument), *bits, *tests, _fail(check.error, told=told))
+    notify = notify and check.error != PRETENCE
+    return ((LOAD, 0, 0, ARGUMENTS_AT + 8 * check.argument), *bits, *tests, _fail(check.error, notify=notify))
 
 
-def _fail(code: int, *, told: bool = False) -> Instruction:
-    return (RETURN, 0, 0, ASK if told else FAIL_WITH | code)
+def _fail(code: int, *, notify: bool = False) -> Instruction:
+    return (RETURN, 0, 0, ASK if notify else FAIL_WITH | code)

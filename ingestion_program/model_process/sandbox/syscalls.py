@@ -96,7 +96,7 @@ class Machine:
 
 
 def _numbers(blocks: dict[int, str]) -> dict[str, int]:
-    return {name: first + place for first, names in blocks.items() for place, name in enumerate(names.split())}
+    return {name: first + offset for first, names in blocks.items() for offset, name in enumerate(names.split())}
 
 
 MACHINES = {

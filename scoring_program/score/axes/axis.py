@@ -45,7 +45,7 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Shortfall:
+class ErrorKind:
     """One way in which explanations lose points."""
 
     key: str
@@ -74,7 +74,7 @@ class Axis:
     """Returns (b,) values in [0, 1] of b rows of sums."""
     of_clips: Callable[["AxisSums"], Array]
     """Returns (n,) values of n clips, in [-1, 1]; NaN where the axis does not apply."""
-    shortfalls: tuple[Shortfall, ...]
+    error_analysis: tuple[ErrorKind, ...]
     """Reasons of a low value, the most basic first."""
     otherwise: str
     """What to do if no shortfall stands out."""

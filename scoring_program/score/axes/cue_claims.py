@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.axis import Account, Axis, Share, Shortfall, share_of
+from score.axes.axis import Account, Axis, ErrorKind, Share, share_of
 from score.axes.effects import Effects
 from score.order import ratio
 
@@ -49,7 +49,7 @@ def _wrong_sign(account: Account) -> Share:
     return share_of(account.moved & other_way, account.tested & (account.claimed != 0))
 
 
-NO_CLAIMS = Shortfall(
+NO_CLAIMS = ErrorKind(
     "no_claims",
     "Claim which cues moved the prediction for every clip.",
     "of the clips have no claim.",
@@ -62,21 +62,21 @@ CUE_CLAIMS = Axis(
     shown="Cues",
     value=lambda sums: np.clip(ratio(*sums.cue_claims.T), 0, 1),
     of_clips=lambda sums: ratio(*sums.cue_claims.T),
-    shortfalls=(
+    error_analysis=(
         NO_CLAIMS,
-        Shortfall(
+        ErrorKind(
             "wrong_sign",
             "Correct the sign of claims that say the opposite of what the model does.",
             "of the tested claims have the wrong sign: without the cue, the prediction moved the other way.",
             _wrong_sign,
         ),
-        Shortfall(
+        ErrorKind(
             "no_effect",
             "Do not claim cues that the model does not use.",
             "of the tested claims have no effect: without the cue, the prediction stayed the same.",
             lambda account: share_of(~account.moved, account.tested & (account.claimed != 0)),
         ),
-        Shortfall(
+        ErrorKind(
             "silent",
             "Name all cues that the model uses.",
             "of the cues whose removal moved a prediction are not claimed.",

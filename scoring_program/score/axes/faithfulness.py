@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.axis import Account, Axis, Share, Shortfall, share_of
+from score.axes.axis import Account, Axis, ErrorKind, Share, share_of
 from score.axes.effects import Effects, Unit
 from score.order import Region, agreement, clip_skill, order_skill, order_sums, yardstick
 from score.read.answers import Explanation
@@ -54,13 +54,13 @@ def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
     """
     key = f"faithfulness_{kind}"
 
-    def addends(sums: "AxisSums") -> Array:
+    def terms(sums: "AxisSums") -> Array:
         rows: Array = getattr(sums, key)
         return rows
 
     def not_above(account: Account, *, one_order: bool) -> Share:
         """Share of the tested clips whose agreement is at most chance, or that of one order for all clips."""
-        sums = addends(account.axes.table)
+        sums = terms(account.axes.table)
         least = yardstick(sums.sum(axis=0, keepdims=True))[0] if one_order else 0.0
         return share_of(agreement(sums) <= least, sums[:, 2] > 0)
 
@@ -69,18 +69,18 @@ def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
         title=f"Faithfulness in {kind}",
         meaning=f"Whether the {places} that the {what} marks most move the prediction most.",
         shown=shown,
-        value=lambda sums: np.clip(order_skill(addends(sums)), 0, 1),
-        of_clips=lambda sums: clip_skill(addends(sums)),
-        shortfalls=(
+        value=lambda sums: np.clip(order_skill(terms(sums)), 0, 1),
+        of_clips=lambda sums: clip_skill(terms(sums)),
+        error_analysis=(
             NO_MAP if kind == "space" else NO_TIMELINE,
-            Shortfall(
+            ErrorKind(
                 f"{kind}_reversed",
                 f"Point your {what} at the {places} that drive the prediction.",
                 f"of the {what}s are at or below chance: the {places} they mark moved the prediction no more than "
                 "the rest.",
                 lambda account: not_above(account, one_order=False),
             ),
-            Shortfall(
+            ErrorKind(
                 f"{kind}_usual",
                 f"Make each {what} specific to its clip.",
                 f"of the {what}s are no better than one order of the parts for all clips.",
@@ -92,13 +92,13 @@ def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
     )
 
 
-NO_MAP = Shortfall(
+NO_MAP = ErrorKind(
     "no_space",
     "Return a map of where the model looked for every clip.",
     "of the clips have no valid map.",
     lambda account: share_of([explanation.space is None for explanation in account.explanations], account.predicted),
 )
-NO_TIMELINE = Shortfall(
+NO_TIMELINE = ErrorKind(
     "no_time",
     "Return a timeline for every clip.",
     "of the clips have no valid timeline.",

@@ -97,7 +97,7 @@ KNOWN_CAUSES = Axis(
     shown="Causes",
     value=_value,
     of_clips=_of_clips,
-    shortfalls=(NO_CLAIMS, NO_MAP, NO_TIMELINE),
+    error_analysis=(NO_CLAIMS, NO_MAP, NO_TIMELINE),
     otherwise="Point to what actually causes the labels: claims and maps often name other cues.",
     of_causes=True,
 )

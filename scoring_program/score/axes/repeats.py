@@ -68,10 +68,10 @@ def repeatability(outcomes: Outcomes, effects: Effects, settings: Settings) -> R
     )
 
 
-def counted(addends: Array, share: float) -> Array:
+def counted(terms: Array, share: float) -> Array:
     """Return addends whose first column, where it is above 0, counts only as far as it repeats."""
-    result = addends.copy()
-    result[:, 0] = np.where(addends[:, 0] > 0, addends[:, 0] * share, addends[:, 0])
+    result = terms.copy()
+    result[:, 0] = np.where(terms[:, 0] > 0, terms[:, 0] * share, terms[:, 0])
     return result
 
 

@@ -20,7 +20,7 @@ from score.order import ratio
 from score.read.known import Causes
 from score.read.outcomes import Outcomes
 from score.settings import AXES, ExplanationScore, Settings
-from score.text.reading import Readings, read_claims
+from score.text.reading import ParsedClaims, read_claims
 
 Array = NDArray[np.float64]
 
@@ -55,9 +55,9 @@ def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
     >>> credited_skill(np.array([[0.1]]), np.array([[0.2]]), np.array([[0.05]])).round(2)
     array([0.67])
     """
-    room = baseline - reference
-    usable = room > 1e-12
-    share = np.clip((baseline - error) / np.where(usable, room, 1.0), 0, 1)
+    reach = baseline - reference
+    usable = reach > 1e-12
+    share = np.clip((baseline - error) / np.where(usable, reach, 1.0), 0, 1)
     return np.asarray(np.where(usable, share, error <= reference).mean(axis=1))
 
 
@@ -111,7 +111,7 @@ class ClipAxes:
 
     table: AxisSums
     """n rows of addends."""
-    readings: Readings
+    readings: ParsedClaims
     effects: Effects
     text: TextNumbers
     repeats: Repeatability
@@ -134,15 +134,15 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     main = settings.names.index(settings.main_target)
     target = evaluated_targets(outcomes.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
     effects = measure_effects(outcomes.probes, (low, span), target, main, vocabulary)
-    readings = read_claims(outcomes.explanations, settings)
+    parsed = read_claims(outcomes.explanations, settings)
     repeats = repeatability(outcomes, effects, settings)
     maps = {kind: faithfulness(outcomes.explanations, effects, kind) for kind in KINDS}
     if outcomes.no_yardstick:
         maps = dict.fromkeys(maps, np.zeros((len(target), 4)))
     error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
     well = error[np.arange(len(error)), target] < settings.explanation_score.gate
-    causes = cause_agreement(outcomes, readings.claims, target, settings)
-    texts = clip_text(outcomes.explanations, readings, prediction, (effects.twins, effects.twin_asked), settings)
+    causes = cause_agreement(outcomes, parsed.claims, target, settings)
+    texts = clip_text(outcomes.explanations, parsed, prediction, (effects.twins, effects.twin_asked), settings)
     plausible, pointed = np.zeros((len(error), 2)), np.zeros((len(error), 2))
     if outcomes.known.observations is not None:
         plausible, pointed = clip_plausibility(outcomes.clip_ids, outcomes.explanations, outcomes.known.observations)
@@ -153,7 +153,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
         covered=_column([explanation.text_ok for explanation in outcomes.explanations]),
         faithfulness_space=counted(maps["space"], repeats.space),
         faithfulness_time=counted(maps["time"], repeats.time),
-        cue_claims=counted(claim_sums(readings.claims, effects, target), repeats.claims),
+        cue_claims=counted(claim_sums(parsed.claims, effects, target), repeats.claims),
         predicted_well=_column(well),
         **{f"cause_{part}": counted(causes[part], share[part]) * well[:, None] for part in PARTS},
         text=_column(texts.good) * repeats.text,
@@ -167,7 +167,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
         baseline_error=np.abs(truth - constant),
         reference_error=np.broadcast_to(reference, truth.shape),
     )
-    return ClipAxes(table, readings, effects, texts, repeats, target, importance(len(settings.targets), main))
+    return ClipAxes(table, parsed, effects, texts, repeats, target, importance(len(settings.targets), main))
 
 
 def _column(values: object) -> Array:

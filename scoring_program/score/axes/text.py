@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.axis import Axis, Shortfall, known_mean, share_of
+from score.axes.axis import Axis, ErrorKind, known_mean, share_of
 from score.order import ratio
 from score.read.answers import Explanation
 from score.settings import Settings
 from score.text import consistent, text_validity
-from score.text.reading import Readings, Triple, claim_set, vocabulary_of
+from score.text.reading import ParsedClaims, Triple, claim_set, vocabulary_of
 
 if TYPE_CHECKING:
     from score.axes.table import AxisSums
@@ -40,7 +40,7 @@ class TextNumbers:
 
 def clip_text(
     explanations: Sequence[Explanation],
-    readings: Readings,
+    parsed: ParsedClaims,
     prediction: Array,
     twins: tuple[Sequence[Explanation | None], NDArray[np.bool_]],
     settings: Settings,
@@ -57,14 +57,14 @@ def clip_text(
     for clip, explanation in enumerate(explanations):
         if explanation.text_ok and not text_validity(explanation.text):
             own = {name: float(value) for name, value in zip(settings.names, prediction[clip], strict=True)}
-            valid[clip], fits[clip] = True, consistent(own, readings.levels[clip])
+            valid[clip], fits[clip] = True, consistent(own, parsed.levels[clip])
         twin, asked = twins[0][clip], twins[1][clip]
         if asked:  # no explanation of the twin counts as a completely different one
             within[clip] = 1.0
             if twin is not None and twin.text_ok and explanation.text_ok:
-                within[clip] = distance(readings.stated[clip], claim_set(twin.text, vocabulary))
+                within[clip] = distance(parsed.stated[clip], claim_set(twin.text, vocabulary))
     return TextNumbers(
-        valid, fits, fits * readings.agreement, _between(explanations, readings, settings.bootstrap.seed), within
+        valid, fits, fits * parsed.agreement, _between(explanations, parsed, settings.bootstrap.seed), within
     )
 
 
@@ -73,7 +73,7 @@ def distance(first: frozenset[Triple], second: frozenset[Triple]) -> float:
     return 1 - len(first & second) / len(first | second) if first or second else 0.0
 
 
-def _between(explanations: Sequence[Explanation], readings: Readings, seed: int) -> Array:
+def _between(explanations: Sequence[Explanation], parsed: ParsedClaims, seed: int) -> Array:
     """Compare each clip's claims with those of all others, or of its 50 neighbours in a random order."""
     result = np.full(len(explanations), np.nan)
     speak = [clip for clip, explanation in enumerate(explanations) if explanation.text_ok]
@@ -83,7 +83,7 @@ def _between(explanations: Sequence[Explanation], readings: Readings, seed: int)
     steps = range(1, min(len(drawn) - 1, MOST_OTHERS) + 1)
     for index, clip in enumerate(drawn):
         others = (drawn[(index + step) % len(drawn)] for step in steps)
-        result[clip] = np.mean([distance(readings.stated[clip], readings.stated[other]) for other in others])
+        result[clip] = np.mean([distance(parsed.stated[clip], parsed.stated[other]) for other in others])
     return result
 
 
@@ -113,32 +113,32 @@ TEXT = Axis(
     shown="Text",
     value=_value,
     of_clips=lambda sums: sums.text[:, 0],
-    shortfalls=(
-        Shortfall(
+    error_analysis=(
+        ErrorKind(
             "invalid_text",
             "Write plain sentences that pass the published text checks.",
             "of the texts are not valid.",
             lambda account: share_of(~account.axes.text.valid, account.predicted),
         ),
-        Shortfall(
+        ErrorKind(
             "contradicting",
             "State in every text how high the prediction is, and state it correctly.",
             "of the texts state no level, or one that differs from the prediction.",
             lambda account: share_of(~account.axes.text.consistent, account.axes.text.valid & account.predicted),
         ),
-        Shortfall(
+        ErrorKind(
             "disagreeing",
             "Name the largest cues of the evidence in the text.",
             "of the texts name cues other than the largest of the evidence.",
             lambda account: share_of(account.axes.readings.agreement < 1, account.axes.text.valid & account.predicted),
         ),
-        Shortfall(
+        ErrorKind(
             "unstable",
             "Keep the text stable when the clip barely changes.",
             "of the claims change when a clip is shifted by a pixel or two.",
             lambda account: known_mean(account.axes.text.within),
         ),
-        Shortfall(
+        ErrorKind(
             "between",
             "Write about this clip: claims that fit every clip score nothing.",
             "of the claims are the same for other clips.",

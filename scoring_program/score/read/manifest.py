@@ -55,7 +55,7 @@ _LIKE_RESULTS_ENDINGS = (".html", ".pkl", ".csv", ".jsonl")
 
 
 @dataclass(frozen=True)
-class Planted:
+class UnexpectedFiles:
     """Other files beside the results."""
 
     count: int = 0
@@ -72,7 +72,7 @@ class Planted:
         return (wrong("files_ignored", "the results folder", found, "only files written by ingestion"),)
 
 
-def find_planted(root: Path, own: Collection[str]) -> Planted:
+def find_unexpected(root: Path, own: Collection[str]) -> UnexpectedFiles:
     """Look for files below ``root`` that are not in ``own`` (paths relative to it), following no link."""
     names = list(islice((name for name in _files(root) if name not in own), _MOST_COUNTED))
 
@@ -81,7 +81,7 @@ def find_planted(root: Path, own: Collection[str]) -> Planted:
         return last not in _LIKE_RESULTS and not last.endswith(_LIKE_RESULTS_ENDINGS)
 
     names.sort(key=lambda name: (innocent(name), name))
-    return Planted(len(names), tuple(one_line(name, _LONGEST_NAME) for name in names[:_MOST_NAMED]))
+    return UnexpectedFiles(len(names), tuple(one_line(name, _LONGEST_NAME) for name in names[:_MOST_NAMED]))
 
 
 def foreign_files(root: Path, own: Collection[str], recorded: Collection[str]) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class ResultsFolder:
     """SHA-256 of each listed file, by its path relative to the root."""
     sealed: bool
     """Whether the manifest has a valid seal; False without a key, because it cannot be checked."""
-    planted: Planted
+    unexpected: UnexpectedFiles
     """All other files; they are ignored."""
 
     def read(self, name: str) -> bytes:
@@ -197,7 +197,7 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
             hashes[name] = entry["sha256"]
     if problems:
         raise NotGradableError("The results are damaged.", problems)
-    return ResultsFolder(root, hashes, key is not None, find_planted(root, {MANIFEST, WORKER_METADATA, *hashes}))
+    return ResultsFolder(root, hashes, key is not None, find_unexpected(root, {MANIFEST, WORKER_METADATA, *hashes}))
 
 
 def _refuse_nothing(root: Path) -> None:
@@ -207,7 +207,7 @@ def _refuse_nothing(root: Path) -> None:
     found = "no file" if present <= {WORKER_METADATA} else "files but no manifest.json"
     expected = "manifest.json, which ingestion writes last"
     problem = wrong("results_missing", "the results folder", found, expected)
-    raise NotGradableError(NOTHING_LEFT, [problem, *find_planted(root, {WORKER_METADATA}).problems()])
+    raise NotGradableError(NOTHING_LEFT, [problem, *find_unexpected(root, {WORKER_METADATA}).problems()])
 
 
 def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[str, dict[str, Any]]:

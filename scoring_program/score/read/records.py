@@ -156,8 +156,8 @@ def parse_problems(items: object, settings: Settings) -> tuple[Problem, ...]:
     If single clips are closed, a model must not tell its author about them, not even in an exception's text. So what
     was found is dropped here, before any log or page can show it.
     """
-    found = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    problems = tuple(map(_problem, found[:_MOST_PROBLEMS]))
+    entries = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    problems = tuple(map(_problem, entries[:_MOST_PROBLEMS]))
     if settings.report.clips:
         return problems
     return tuple(replace(item, where="", found="") if item.stage in _SEES_CLIPS else item for item in problems)

@@ -74,9 +74,9 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     def read(name: str, calls: int = 1) -> bytes:
         """Read a record, unless it has far more lines than possible, so that reading it would only waste time."""
         data, most = folder.read(name), MOST_FOUND + _SPARE * calls * clips_of_phase
-        if (found := data.count(b"\n")) > most:
+        if (lines := data.count(b"\n")) > most:
             expected = f"at most {most}, one per clip of the phase"
-            raise NotGradableError(_DAMAGED, [wrong("record_broken", name, f"{found} lines", expected)])
+            raise NotGradableError(_DAMAGED, [wrong("record_broken", name, f"{lines} lines", expected)])
         return data
 
     clips = read_clips(read("clips.jsonl"), settings, problems)
@@ -98,7 +98,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     if run.program_version not in ("", __version__):
         found = f"ingestion {run.program_version[:20]}, scoring {__version__}"
         problems.append(wrong("release_differs", "run.json", found, "one release"))
-    warnings = (*problems, *folder.planted.problems())
+    warnings = (*problems, *folder.unexpected.problems())
     return Results(folder, run, clips, predictions, explanations, probes, repeats, warnings)
 
 

@@ -135,7 +135,7 @@ RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
 
 
 @dataclass(frozen=True)
-class Receipt:
+class Determinism:
     """Result of asking clips, or altered copies, twice."""
 
     clips: int
@@ -189,9 +189,9 @@ class RunFacts:
     """Name of the image, if the image states it."""
     isolation: str
     """Isolation level; a key of `ISOLATION` if known."""
-    receipt: Receipt | None
+    determinism: Determinism | None
     """None if no clip was asked twice."""
-    receipt_of_copies: Receipt | None
+    receipt_of_copies: Determinism | None
     """None if no altered copy was asked twice."""
     second_pass: SecondPass | None
     """None without a second pass."""
@@ -241,8 +241,8 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         time_limit_s=_seconds(run.get("time_limit_s")),
         submission_files=files,
         seed=whole_number(run.get("seed"), 0, 2**64 - 1),
-        receipt=_receipt(mapping(run.get("determinism"))),
-        receipt_of_copies=_receipt(mapping(probes.get("again"))),
+        determinism=_determinism(mapping(run.get("determinism"))),
+        receipt_of_copies=_determinism(mapping(probes.get("again"))),
         second_pass=second_pass,
         results=run.get("results") is True,
         details=_details(run, second_pass),
@@ -301,9 +301,9 @@ def _second_pass(probes: dict[str, Any]) -> SecondPass | None:
     return SecondPass(planned, planned if asked is None else asked, answered, _seconds(probes.get("duration_s")))
 
 
-def _receipt(record: dict[str, Any]) -> Receipt | None:
+def _determinism(record: dict[str, Any]) -> Determinism | None:
     clips = whole_number(record.get("clips"), 1, 10**6)
     same = whole_number(record.get("identical"), 0, clips or 0)
     if clips is None or same is None:
         return None
-    return Receipt(clips, same, finite_number(record.get("largest_difference")))
+    return Determinism(clips, same, finite_number(record.get("largest_difference")))

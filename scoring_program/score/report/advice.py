@@ -8,7 +8,7 @@ import numpy as np
 from score.axes.axis import Axis
 from score.axes.registry import REGISTRY
 from score.axes.table import power_mean
-from score.diagnostics import Shortfalls
+from score.diagnostics import ErrorShares
 from score.errors import Problem
 from score.evaluate import Estimate
 from score.report.page import number, percent, plural
@@ -82,15 +82,15 @@ _NOTABLE = 0.1
 """Share below which a shortfall is not worth a sentence."""
 
 
-def axis_advice(axis: Axis, shortfalls: Shortfalls) -> tuple[str, str]:
+def axis_advice(axis: Axis, error_analysis: ErrorShares) -> tuple[str, str]:
     """Choose the shortfall with the largest share of clips or claims; the first one if shares are equal.
 
     Returns what to do, in one sentence, and the figure behind it; the figure is empty if no share stands out.
     """
     lost = {
-        shortfall.key: (1 - share if shortfall.complement else share, shortfall)
-        for shortfall in axis.shortfalls
-        if (share := shortfalls[shortfall.key]) is not None
+        kind.key: (1 - share if kind.complement else share, kind)
+        for kind in axis.error_analysis
+        if (share := error_analysis[kind.key]) is not None
     }
     share, largest = max(lost.values(), key=lambda pair: pair[0], default=(0.0, None))
     if largest is None or share < _NOTABLE:
@@ -166,13 +166,13 @@ def _candidates(run: ScoredRun, parts: Factors, usable: Factors) -> Iterable[Adv
 
 def _axes(run: ScoredRun, usable: Factors) -> Iterable[Advice]:
     """Advise on each axis; axes that are low for the same reason are one change."""
-    shortfalls = run.evaluation.shortfalls
+    error_analysis = run.evaluation.error_analysis
     reasons: dict[tuple[str, str], list[str]] = {}
     for axis, value in usable.axes.items():
         if run.results.run.results and REGISTRY[axis].needs_model:
             continue  # results without a model cannot change it
-        if shortfalls and value < 1:
-            reasons.setdefault(axis_advice(REGISTRY[axis], shortfalls), []).append(axis)
+        if error_analysis and value < 1:
+            reasons.setdefault(axis_advice(REGISTRY[axis], error_analysis), []).append(axis)
     titles = {column.key: column.title for column, _ in run.evaluation.columns}
     for (sentence, figure), axes in reasons.items():
         values = [

@@ -9,7 +9,7 @@ from score.axes.registry import REGISTRY, axis_weights
 from score.columns import SKILL, TOTAL, Column
 from score.evaluate import Estimate
 from score.read.outcomes import Outcomes
-from score.read.run import ISOLATION, Receipt
+from score.read.run import ISOLATION, Determinism
 from score.report.advice import advice, factors
 from score.report.page import NO_BREAK, interval, number, percent, plural, position
 from score.run import MOST_DECIMALS, ScoredRun
@@ -43,7 +43,7 @@ def status(run: ScoredRun) -> tuple[StatusItem, ...]:
         _time(run),
         ("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain"),
         ("Records", *_SEAL[run.results.folder.sealed]),
-        _same_twice("Same answer twice", facts.receipt, "clip", "clips"),
+        _same_twice("Same answer twice", facts.determinism, "clip", "clips"),
         _same_twice("Same answer twice, altered", facts.receipt_of_copies, "altered copy", "altered copies"),
     )
 
@@ -79,15 +79,15 @@ def _time(run: ScoredRun) -> StatusItem:
     return "Time", f"{facts.duration_s:.1f} s of {facts.time_limit_s:.0f} s", note, "warning" if close else "good"
 
 
-def _same_twice(title: str, receipt: Receipt | None, singular: str, several: str) -> StatusItem:
-    if receipt is None:
+def _same_twice(title: str, determinism: Determinism | None, singular: str, several: str) -> StatusItem:
+    if determinism is None:
         return title, "not asked", f"no {singular} was asked twice", "plain"
-    if receipt.identical == receipt.clips:
-        return title, "yes", f"{plural(receipt.clips, singular, several)} asked twice, identical", "good"
-    size = receipt.largest_difference  # two digits, because a model can choose it
+    if determinism.identical == determinism.clips:
+        return title, "yes", f"{plural(determinism.clips, singular, several)} asked twice, identical", "good"
+    size = determinism.largest_difference  # two digits, because a model can choose it
     by = f" by up to {size:.2g}" if size is not None and size > 0 else ""
-    different = receipt.clips - receipt.identical
-    return title, "no", f"{different} of {receipt.clips} {several} asked twice differ{by}", "warning"
+    different = determinism.clips - determinism.identical
+    return title, "no", f"{different} of {determinism.clips} {several} asked twice differ{by}", "warning"
 
 
 _DRAWN = ("chance", "constant", "solution")
@@ -169,7 +169,7 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
             for problem in run.problems
             if problem.yours and (problem.severity == "error" or problem.code == _UNANSWERED)
         ],
-        "invalid_texts": run.evaluation.shortfalls.get("invalid_text"),
+        "invalid_texts": run.evaluation.error_analysis.get("invalid_text"),
         # Closed values are already rounded.
         "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
         # (word, begin, end) of the scale, lowest first.

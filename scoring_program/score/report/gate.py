@@ -108,7 +108,7 @@ def _coarse(evaluation: Evaluation) -> Evaluation:
         columns=evaluation.columns,
         targets=evaluation.targets,
         diagnostics=tuple(_coarse_diagnostic(diagnostic) for diagnostic in evaluation.diagnostics),
-        shortfalls={key: share and round(share, 1) for key, share in evaluation.shortfalls.items()},
+        error_analysis={key: share and round(share, 1) for key, share in evaluation.error_analysis.items()},
         sources=evaluation.sources,
         fairness=evaluation.fairness,
     )

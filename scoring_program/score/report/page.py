@@ -17,7 +17,7 @@ _STYLES = ("base", "scores", "predictions", "explanations", "problems", "provena
 
 
 @dataclass(frozen=True)
-class Look:
+class PageStyle:
     """Texts that are inserted into a page unchanged."""
 
     style: str
@@ -27,20 +27,20 @@ class Look:
     """Content security policy: no network, only pictures inside the page, and only this style and script."""
 
 
-def look() -> Look:
+def look() -> PageStyle:
     """Read style and script of the report."""
     style = "\n" + "".join((_FOLDER / "style" / f"{name}.css").read_text("utf-8") for name in _STYLES)
     return look_of(style, "\n" + (_FOLDER / "script" / "page.js").read_text("utf-8"))
 
 
-def look_of(style: str, script: str, more: str = "") -> Look:
+def look_of(style: str, script: str, more: str = "") -> PageStyle:
     """Compute the policy of a page from the hashes of its style and script.
 
     `script`: empty for a page without one. `more`: further directives of the policy.
     """
     policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'"
     policy += f"; script-src '{_hash(script)}'" if script else ""
-    return Look(style, script, policy + more)
+    return PageStyle(style, script, policy + more)
 
 
 def _hash(text: str) -> str:

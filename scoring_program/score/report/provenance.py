@@ -80,8 +80,8 @@ def versions(run: ScoredRun) -> Facts:
 
 def machine(run: ScoredRun) -> Facts:
     """List what the run ran on, and how long it took."""
-    planted = run.results.folder.planted.count
-    ignored = f"{planted}, ignored" if planted else "none"
+    unexpected = run.results.folder.unexpected.count
+    ignored = f"{unexpected}, ignored" if unexpected else "none"
     duration = ("Ingestion", f"{run.results.run.duration_s:.1f} s")
     return (duration, *run.results.run.details, ("Other files in the results", ignored), *run.worker)
 

@@ -24,7 +24,7 @@ _PAST = re.compile(r"\w+ed|fell|rose|lost|was|were|hit|hurt|sank|took|held|cost"
 
 
 @dataclass(frozen=True)
-class Item:
+class ReadPhrase:
     """A phrase of a sentence with its meaning."""
 
     meaning: Meaning
@@ -58,27 +58,27 @@ class TextClaim:
 
 
 @lru_cache(maxsize=32)
-def sentences(text: str, vocabulary: Vocabulary) -> tuple[tuple[Item, ...], ...]:
+def sentences(text: str, vocabulary: Vocabulary) -> tuple[tuple[ReadPhrase, ...], ...]:
     """Return the phrases of each sentence of a text; words without a meaning are left out."""
-    return tuple(tuple(_items(one.tokens, vocabulary)) for one in placed_sentences(text[:LONGEST_TEXT]))
+    return tuple(tuple(_items(sentence.tokens, vocabulary)) for sentence in placed_sentences(text[:LONGEST_TEXT]))
 
 
-def _items(words: Sequence[str], vocabulary: Vocabulary) -> Iterator[Item]:
-    book, found, at = phrase_book(vocabulary), list[Item](), 0
+def _items(words: Sequence[str], vocabulary: Vocabulary) -> Iterator[ReadPhrase]:
+    book, items, at = phrase_book(vocabulary), list[ReadPhrase](), 0
     minus = any(re.fullmatch(r"-\d.*", word) for word in words)
     while at < len(words):
         meaning, end = book.find(words, at) or (Meaning("other"), at + 1)
         if _NUMBER.fullmatch(words[at]):
-            meaning = _number(words, at, plain=minus and bool(found) and found[-1].kind == "cue")
+            meaning = _number(words, at, plain=minus and bool(items) and items[-1].kind == "cue")
         if meaning.kind not in ("small", "word", "other"):
-            found.append(Item(meaning, at, end, " ".join(words[at:end])))
+            items.append(ReadPhrase(meaning, at, end, " ".join(words[at:end])))
         at = end
-    for place, item in enumerate(found):
-        strong = [one for one in found[max(place - 1, 0) : place + 2] if one.kind == "cue" and not one.meaning.weak]
-        near = [one for one in strong if one.meaning.value != item.meaning.value]
-        beside = any(min(abs(one.start - item.end), abs(item.start - one.end)) <= _NEAR for one in near)
-        shown = item.kind == "target" and place > 0 and found[place - 1].kind == "indicate"
-        if not item.meaning.weak or shown or (item.kind == "cue" and not beside):
+    for number, item in enumerate(items):
+        strong = [cue for cue in items[max(number - 1, 0) : number + 2] if cue.kind == "cue" and not cue.meaning.weak]
+        near = [cue for cue in strong if cue.meaning.value != item.meaning.value]
+        close = any(min(abs(cue.start - item.end), abs(item.start - cue.end)) <= _NEAR for cue in near)
+        shown = item.kind == "target" and number > 0 and items[number - 1].kind == "indicate"
+        if not item.meaning.weak or shown or (item.kind == "cue" and not close):
             yield item
 
 
@@ -88,7 +88,7 @@ def _number(words: Sequence[str], at: int, *, plain: bool) -> Meaning:
     if word[0] in "+-":
         return Meaning("effect", "sign", 1 if word[0] == "+" else -1)
     if at > 1 and words[at - 1] == "to" and _NUMBER.fullmatch(words[at - 2]):
-        before, after = (float(one.replace(",", ".").strip("%+-") or 0) for one in (words[at - 2], word))
+        before, after = (float(end.replace(",", ".").strip("%+-") or 0) for end in (words[at - 2], word))
         return Meaning("effect", "sign", (after > before) - (after < before))
     return Meaning("effect", "sign", 1) if plain else Meaning("other")
 
@@ -102,9 +102,9 @@ class ClaimReader:
         self._cues: tuple[str, ...] = ()
         self._sign = 0
         self._tested = False
-        self._found: dict[tuple[str, str], set[int]] = {}
+        self._signs: dict[tuple[str, str], set[int]] = {}
 
-    def read(self, sentence: Sequence[Item]) -> None:
+    def read(self, sentence: Sequence[ReadPhrase]) -> None:
         """Read one sentence."""
         kinds = {item.kind for item in sentence}
         doubted = "doubt" in kinds or ("if" in kinds and not kinds & {"flip", "removal"})
@@ -115,11 +115,11 @@ class ClaimReader:
         """Return the claims, each cue and target once; contradictory claims are dropped."""
         return tuple(
             TextClaim(cue, target, next(iter(signs)))
-            for (cue, target), signs in self._found.items()
+            for (cue, target), signs in self._signs.items()
             if len(signs) == 1 and cue in self._vocabulary.cues and target in self._vocabulary.targets
         )
 
-    def _read_part(self, part: Sequence[Item], *, continued: bool, doubted: bool) -> None:
+    def _read_part(self, part: Sequence[ReadPhrase], *, continued: bool, doubted: bool) -> None:
         marks = _marks(part)
         left_out, conceded, own = _sorted_cues(part, marks)
         if conceded and not own and any(item.text == "which" for item in part):
@@ -140,33 +140,33 @@ class ClaimReader:
             for cues, direction in ((own, sign), (conceded, -sign)):
                 for cue in cues if direction else ():
                     for target, turned in targets:
-                        self._found.setdefault((cue, target), set()).add(direction * turned)
+                        self._signs.setdefault((cue, target), set()).add(direction * turned)
         self._cues = own or conceded or left_out or self._cues
         self._sign = sign or next((mark.sign for mark in marks if mark.kind == "level"), 0)
         if any(item.kind == "target" and item.meaning.value not in ("generic", "main") for item in part):
             self._targets = targets
 
-    def _direction(self, part: Sequence[Item], marks: Sequence[Item]) -> int:
+    def _direction(self, part: Sequence[ReadPhrase], marks: Sequence[ReadPhrase]) -> int:
         """Return the sign of a part; 0 if it is denied, unclear or not said."""
         kinds = {item.kind for item in part}
         levels = [mark for mark in marks if mark.kind == "level"]
         effects = [mark for mark in marks if mark not in levels]
         listed = any(item.kind == "colon" and levels and item.start >= levels[0].end for item in part)
         reasoned = levels if kinds & _REASONS or listed else []
-        said = [mark for mark in effects if mark.meaning.value != "part"] or reasoned or effects
-        signs = {mark.sign for mark in said}
+        stated = [mark for mark in effects if mark.meaning.value != "part"] or reasoned or effects
+        signs = {mark.sign for mark in stated}
         if len(signs) != 1 or _denied(part):
             return 0
         turn = -1 if kinds & {"flip", "removal"} else 1
-        if turn > 0 and "without" in kinds and not all(_PAST.fullmatch(mark.text) for mark in said):
+        if turn > 0 and "without" in kinds and not all(_PAST.fullmatch(mark.text) for mark in stated):
             return 0
         return signs.pop() * turn
 
-    def _meant(self, part: Sequence[Item], marks: Sequence[Item]) -> Targets:
+    def _meant(self, part: Sequence[ReadPhrase], marks: Sequence[ReadPhrase]) -> Targets:
         """Return the targets of a part: behind the word of direction, else before it, else those named last."""
         named = [item for item in part if item.kind == "target"]
         behind = [item for item in named if marks and item.start >= marks[0].start]
-        close: list[Item] = []
+        close: list[ReadPhrase] = []
         for item in behind:
             between = [other.kind for other in part if (close or marks)[-1].end <= other.start < item.start]
             if "cue" in between or "cause" in between:
@@ -178,7 +178,7 @@ class ClaimReader:
         return tuple(pairs) or self._targets
 
 
-def resolved(item: Item, latest: Targets, vocabulary: Vocabulary) -> Targets:
+def resolved(item: ReadPhrase, latest: Targets, vocabulary: Vocabulary) -> Targets:
     """Return what a phrase for a target means; `latest`: what "the score" means."""
     match item.meaning.value:
         case "generic":
@@ -193,50 +193,50 @@ def resolved(item: Item, latest: Targets, vocabulary: Vocabulary) -> Targets:
             return ((target, item.sign),)
 
 
-def _parts(sentence: Sequence[Item]) -> Iterator[Sequence[Item]]:
+def _parts(sentence: Sequence[ReadPhrase]) -> Iterator[Sequence[ReadPhrase]]:
     """Cut a sentence between two words of direction."""
-    colon = next((place for place, item in enumerate(sentence) if item.kind == "colon"), 0)
+    colon = next((number for number, item in enumerate(sentence) if item.kind == "colon"), 0)
     tested = {item.kind for item in sentence[:colon]}
     start = colon if tested & {"removal", "flip", "negation"} and "cue" not in tested else 0  # "I masked each cue:"
     directions = {mark.start for mark in _marks(sentence)}
-    marks = [place for place, item in enumerate(sentence) if place >= start and item.start in directions]
-    for one, other in pairwise(marks):
-        breaks = [place for place in range(one + 1, other) if sentence[place].kind in _BREAKS and place > start]
-        strong = [place for place in breaks if sentence[place].kind in ("contrast", "concession")]
-        ahead = [place for place in breaks if sentence[place + 1].kind not in ("target", *_BREAKS)]
-        behind = sentence[other + 1].kind if other + 1 < len(sentence) else ""
-        last = [place for place in breaks if place + 1 == other and behind in ("cause", "colon", "cue")]
-        signs = [sentence[place].meaning.value == "sign" for place in (one, other)]
+    marks = [number for number, item in enumerate(sentence) if number >= start and item.start in directions]
+    for first, second in pairwise(marks):
+        breaks = [number for number in range(first + 1, second) if sentence[number].kind in _BREAKS and number > start]
+        strong = [number for number in breaks if sentence[number].kind in ("contrast", "concession")]
+        ahead = [number for number in breaks if sentence[number + 1].kind not in ("target", *_BREAKS)]
+        behind = sentence[second + 1].kind if second + 1 < len(sentence) else ""
+        last = [number for number in breaks if number + 1 == second and behind in ("cause", "colon", "cue")]
+        signs = [sentence[number].meaning.value == "sign" for number in (first, second)]
         if all(signs) and not breaks:  # "+smile -light", "smile + light -"
-            breaks = [other if sentence[0].meaning.value == "sign" else one + 1]
-        for place in (strong or last or ahead or breaks)[:1]:
-            yield sentence[start:place]
-            start = place
-    for place in range(max(start, marks[-1] if marks else 0) + 1, len(sentence)):
-        rest = sentence[place:]
+            breaks = [second if sentence[0].meaning.value == "sign" else first + 1]
+        for number in (strong or last or ahead or breaks)[:1]:
+            yield sentence[start:number]
+            start = number
+    for number in range(max(start, marks[-1] if marks else 0) + 1, len(sentence)):
+        rest = sentence[number:]
         listed = len(rest) > 1 and rest[1].kind == "target"  # "raised openness, extraversion and agreeableness"
         aside = rest[0].kind == "comma" and (_denied(rest) or not (listed or any(item.kind == "cue" for item in rest)))
         if rest[0].kind == "contrast" or aside:  # ", but the clothes did not matter", ", as hiding it shows"
-            yield sentence[start:place]
-            start = place
+            yield sentence[start:number]
+            start = number
     if sentence[start:]:
         yield sentence[start:]
 
 
-def _marks(items: Sequence[Item]) -> list[Item]:
+def _marks(items: Sequence[ReadPhrase]) -> list[ReadPhrase]:
     """Return the words of direction; one right before a cue describes it ("reduced motion")."""
-    found = []
+    marks = []
     for item, after in zip(items, (*items[1:], None), strict=False):
         describes = after is not None and after.start == item.end and after.kind == "cue"
         direct = item.kind in ("effect", "level") and (item.meaning.value == "sign" or not describes)
         target = after if item.kind == "indicate" and after is not None and after.kind == "target" else None
         seems = target is not None and (target.meaning.weak or item.text in ("more", "less"))
         if direct or seems:
-            found.append(item)
-    return found
+            marks.append(item)
+    return marks
 
 
-def _goes_on(part: Sequence[Item], marks: Sequence[Item], *, continued: bool) -> bool:
+def _goes_on(part: Sequence[ReadPhrase], marks: Sequence[ReadPhrase], *, continued: bool) -> bool:
     """Tell whether a part without cues is about those before it: "which raised it", "and lowered it", "so it fell"."""
     if any(item.kind == "reference" for item in part):
         return True
@@ -244,7 +244,7 @@ def _goes_on(part: Sequence[Item], marks: Sequence[Item], *, continued: bool) ->
     return continued and (first in marks or (first.kind == "result" and first is not part[0]))
 
 
-def _denied(part: Sequence[Item]) -> bool:
+def _denied(part: Sequence[ReadPhrase]) -> bool:
     """Tell whether a part is denied: not by "no smile", which tells what is missing."""
     return any(
         item.kind == "negation"
@@ -254,14 +254,14 @@ def _denied(part: Sequence[Item]) -> bool:
 
 
 def _sorted_cues(
-    part: Sequence[Item], marks: Sequence[Item]
+    part: Sequence[ReadPhrase], marks: Sequence[ReadPhrase]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the cues behind "apart from", those behind "despite", and the others."""
-    found: dict[str, list[str]] = {"exclusion": [], "concession": [], "": []}
+    cues_by_mode: dict[str, list[str]] = {"exclusion": [], "concession": [], "": []}
     mode = ""
-    for place, (before, item) in enumerate(zip((None, *part), part, strict=False)):
+    for number, (before, item) in enumerate(zip((None, *part), part, strict=False)):
         if item.kind in ("exclusion", "concession"):
-            clause = takewhile(lambda other: other.kind != "comma", part[place:])
+            clause = takewhile(lambda other: other.kind != "comma", part[number:])
             # "Although the light is dim", but not "although the light lowered it".
             mode = "" if item.meaning.value == "clause" and any(other in marks for other in clause) else item.kind
         elif item.text == "not" and before is not None and before.kind in ("comma", "and"):
@@ -269,8 +269,8 @@ def _sorted_cues(
         elif item.kind == "comma" or item in marks:
             mode = "concession" if item.meaning.value == "over" else ""
         elif item.kind == "cue":
-            found[mode].append(item.meaning.value)
-    return tuple(tuple(dict.fromkeys(cues)) for cues in found.values())  # type: ignore[return-value]
+            cues_by_mode[mode].append(item.meaning.value)
+    return tuple(tuple(dict.fromkeys(cues)) for cues in cues_by_mode.values())  # type: ignore[return-value]
 
 
 Level = Literal["low", "medium", "high"]
@@ -289,45 +289,45 @@ class LevelStatement:
     """The level in words; a number is not a level."""
 
 
-def stated_levels(sentences: Iterable[Sequence[Item]], vocabulary: Vocabulary) -> Iterable[LevelStatement]:
+def stated_levels(sentences: Iterable[Sequence[ReadPhrase]], vocabulary: Vocabulary) -> Iterable[LevelStatement]:
     """Yield every statement, except denied and hypothetical ones.
 
     "The score" and "it" mean the target named last, or else the main target.
     """
     latest: Targets = ((vocabulary.main, 1),)
     for sentence in sentences:
-        for place, item in enumerate(sentence):
+        for number, item in enumerate(sentence):
             if item.kind == "target":
                 latest = resolved(item, latest, vocabulary)
-            elif item.kind == "level" and not _no_statement(sentence, place):
-                for target, orientation in _meant(sentence, place, latest, vocabulary):
+            elif item.kind == "level" and not _no_statement(sentence, number):
+                for target, orientation in _meant(sentence, number, latest, vocabulary):
                     level = item.meaning.value if orientation > 0 else _TURNED[item.meaning.value]
                     yield LevelStatement(target, cast(Level, level))
 
 
-def _meant(sentence: Sequence[Item], place: int, latest: Targets, vocabulary: Vocabulary) -> Targets:
+def _meant(sentence: Sequence[ReadPhrase], number: int, latest: Targets, vocabulary: Vocabulary) -> Targets:
     """Return the targets right behind a level ("low openness"), else those before it, else what "it" means."""
-    item, behind = sentence[place], sentence[place + 1 : place + 2]
+    item, behind = sentence[number], sentence[number + 1 : number + 2]
     if behind and behind[0].kind == "cue" and behind[0].start == item.end:
         return ()  # "low light"
     if behind and behind[0].kind == "target" and behind[0].start - item.end <= 1:
         return resolved(behind[0], latest, vocabulary)
-    found: Targets = ()
-    for other in reversed(sentence[:place]):
+    targets: Targets = ()
+    for other in reversed(sentence[:number]):
         if other.kind == "target":
-            found = (*resolved(other, latest, vocabulary), *found)
+            targets = (*resolved(other, latest, vocabulary), *targets)
         elif other.kind == "effect":  # "raised openness, and agreeableness is high"
-            return found[-1:] or latest
+            return targets[-1:] or latest
         elif other.kind not in ("and", "comma", "pronoun", "indicate") and (
-            found or other.kind not in ("colon", "level")
+            targets or other.kind not in ("colon", "level")
         ):
             break
-    it = any(other.kind == "pronoun" for other in sentence[:place])
-    return found or (latest if it else ())
+    it = any(other.kind == "pronoun" for other in sentence[:number])
+    return targets or (latest if it else ())
 
 
-def _no_statement(sentence: Sequence[Item], place: int) -> bool:
-    for other in reversed(sentence[:place]):
+def _no_statement(sentence: Sequence[ReadPhrase], number: int) -> bool:
+    for other in reversed(sentence[:number]):
         if other.kind in ("comma", "contrast", "and"):
             return False
         if other.kind in ("flip", "negation"):

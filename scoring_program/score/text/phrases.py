@@ -97,8 +97,8 @@ def _cut(text: str) -> tuple[Sentence, ...]:
     tokens: list[str] = []
     places: list[tuple[int, int]] = []
     sentences = []
-    for found in _TOKEN.finditer(_plain(text)):
-        word = found[0]
+    for match in _TOKEN.finditer(_plain(text)):
+        word = match[0]
         if word in STOPS:
             if tokens:
                 sentences.append(Sentence(tuple(tokens), tuple(places)))
@@ -106,7 +106,7 @@ def _cut(text: str) -> tuple[Sentence, ...]:
             continue
         written = _written_out(word)
         tokens += written
-        places += [found.span()] * len(written)
+        places += [match.span()] * len(written)
     if tokens:
         sentences.append(Sentence(tuple(tokens), tuple(places)))
     return tuple(sentences)
@@ -115,14 +115,14 @@ def _cut(text: str) -> tuple[Sentence, ...]:
 def _plain(text: str) -> str:
     """Convert a text to lower case and plain signs of equal length, so that every character keeps its place."""
     plain = text.translate(_PLAIN).lower()
-    plain = _ASIDE.sub(lambda found: " " * len(found[0]), plain)
-    plain = _ASKED.sub(lambda found: found[1] + ":", plain)
+    plain = _ASIDE.sub(lambda match: " " * len(match[0]), plain)
+    plain = _ASKED.sub(lambda match: match[1] + ":", plain)
     plain = _QUOTE.sub(
-        lambda found: f" {found[1]} " if len(found[1].split()) <= 3 else _QUOTATION.center(len(found[0])), plain
+        lambda match: f" {match[1]} " if len(match[1].split()) <= 3 else _QUOTATION.center(len(match[0])), plain
     )
     plain = _SHORT.sub(",", plain)  # "reasons: no eye contact; a flat voice"
-    plain = _BULLET.sub(lambda found: ".".ljust(len(found[0])), plain)
-    plain = _DASH.sub(lambda found: _PAUSE.center(len(found[0])), plain)
+    plain = _BULLET.sub(lambda match: ".".ljust(len(match[0])), plain)
+    plain = _DASH.sub(lambda match: _PAUSE.center(len(match[0])), plain)
     return re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)
 
 

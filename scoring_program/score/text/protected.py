@@ -22,7 +22,7 @@ Phrase = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedAttribute:
     """One protected attribute that a text names."""
 
     attribute: str
@@ -36,7 +36,7 @@ def attributes() -> tuple[str, ...]:
     return tuple(_attributes())
 
 
-def named_attributes(text: str) -> tuple[Named, ...]:
+def named_attributes(text: str) -> tuple[NamedAttribute, ...]:
     """Return the protected attributes that a text names, each once, in the order of `attributes`.
 
     `text`: English; the first 1,200 characters count, and quotations of more than three words do not.
@@ -51,7 +51,7 @@ def named_attributes(text: str) -> tuple[Named, ...]:
     for name in _attributes():
         words = next((words for tokens in sentences for words in _named_in(tokens, name)), None)
         if words:
-            named.append(Named(name, words))
+            named.append(NamedAttribute(name, words))
     return tuple(named)
 
 

@@ -16,7 +16,7 @@ Triple = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class Readings:
+class ParsedClaims:
     """Claims of n explanations about k targets with a vocabulary of v cues."""
 
     stated: tuple[frozenset[Triple], ...]
@@ -42,7 +42,7 @@ def claim_set(text: str, vocabulary: Vocabulary) -> frozenset[Triple]:
     return frozenset((claim.cue, claim.target, claim.sign) for claim in parse_claims(text, vocabulary))
 
 
-def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Readings:
+def read_claims(explanations: Sequence[Explanation], settings: Settings) -> ParsedClaims:
     """Read the claims of all explanations; an invalid text has none."""
     vocabulary = vocabulary_of(settings)
     cues = {cue: number for number, cue in enumerate(settings.explanation_score.vocabulary)}
@@ -61,7 +61,7 @@ def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Read
     submitted = np.clip(submitted, -1, 1)
     visible = np.array([cue not in HEARD for cue in cues], dtype=bool)
     seen = np.where((submitted != 0).any(axis=2), np.abs(submitted[:, :, visible]).sum(axis=2), np.nan)
-    return Readings(
+    return ParsedClaims(
         tuple(claim_sets), tuple(levels), join_claims(submitted, stated), _agreement(submitted, stated), seen
     )
 

@@ -89,11 +89,11 @@ def happens(reading: Reading, cue: str, bins: int) -> NDArray[np.float64]:
     """
     picture, weights = reading.picture, np.zeros(bins)
     if cue == "words":
-        said = telling_moments(reading.transcript, reading.level)
-        for time_s, score in said:
+        moments = telling_moments(reading.transcript, reading.level)
+        for time_s, score in moments:
             weights[min(int(time_s / _BIN_S), bins - 1)] += abs(score)
         weights[np.sum([happens(reading, event, bins) for event in EVENTS], axis=0) > 0] = 0.0
-        return np.asarray(weights / max(abs(sum(score for _, score in said)), 1.0))
+        return np.asarray(weights / max(abs(sum(score for _, score in moments)), 1.0))
     if cue == "motion":
         times, tracks = picture.sweep_times, [picture.sweep] if picture.sweep.size else []
     elif picture.face is not None:

@@ -75,7 +75,7 @@ class Eyes:
 
 def find_face(frames: Sequence[Frame]) -> FaceBox | None:
     """Return where the face is, or None; the median over the frames in which a good pair of eyes is found."""
-    found = []
+    faces = []
     for frame in frames:
         scale = frame.shape[0] / _ROWS
         size = (round(frame.shape[1] / scale), _ROWS)
@@ -86,10 +86,10 @@ def find_face(frames: Sequence[Frame]) -> FaceBox | None:
         rows = slice(round(y + 0.2 * unit), round(y + 0.56 * unit))
         cheeks = red[rows, round(x - 0.5 * unit) : round(x + 0.5 * unit)]
         if score > _GOOD and cheeks.size:
-            found.append((x * scale, y * scale, unit * scale, float(np.median(cheeks))))
-    if not found:
+            faces.append((x * scale, y * scale, unit * scale, float(np.median(cheeks))))
+    if not faces:
         return None
-    x, y, unit, skin = (float(v) for v in np.median(np.array(found), axis=0))
+    x, y, unit, skin = (float(v) for v in np.median(np.array(faces), axis=0))
     return FaceBox(x, y, unit, max(skin, 0.02))
 
 
@@ -149,11 +149,11 @@ def _best_pair(
     if height <= brow + down or width <= 2 * half:
         return _NO_PAIR
 
-    def beside(right: int, below: int) -> Map:
+    def neighbour(right: int, below: int) -> Map:
         return skin[brow + below : height - down + below, half + right : width - half + right]
 
-    around = np.minimum(beside(0, 0), beside(0, nose))
-    for other in (beside(0, -brow), beside(half, down), beside(-half, down)):
+    around = np.minimum(neighbour(0, 0), neighbour(0, nose))
+    for other in (neighbour(0, -brow), neighbour(half, down), neighbour(-half, down)):
         np.minimum(around, other, out=around)
     around = around[::_STEP, ::_STEP]
     y, x = np.nonzero(around > 0.5 * _GOOD)  # no score is higher than this
@@ -173,15 +173,15 @@ def _best_pair(
     reach = np.ones(_odd(0.3 * unit, 0.35 * unit)[::-1], np.uint8)
     lips = np.asarray(cv2.dilate(cv2.blur(red, _odd(0.1 * unit, 0.1 * unit)), reach), np.float32)
     height, width = red.shape
-    place = y * width + x  # NumPy finds pixels faster by one number than by two
+    pixel = y * width + x  # NumPy finds pixels faster by one number than by two
     lower = y + round(0.82 * unit)
     lip = np.where(lower < height, lips.take(np.minimum(lower, height - 1) * width + x), 0)
-    mouth = np.clip(3 * (lip / np.maximum(red.take(place + nose * width), 0.03) - 1), 0.3, 1)
+    mouth = np.clip(3 * (lip / np.maximum(red.take(pixel + nose * width), 0.03) - 1), 0.3, 1)
     cost = near[2] * (((x - near_x) / unit) ** 2 + ((y - near_y) / unit) ** 2)
     best = _NO_PAIR
     for rise in np.array((-0.14, -0.07, 0, 0.07, 0.14)) * unit:
         to_eye = round(rise / 2) * width + half
-        pair = np.minimum(pale.take(place - to_eye), pale.take(place + to_eye))
+        pair = np.minimum(pale.take(pixel - to_eye), pale.take(pixel + to_eye))
         score = np.maximum(pair, 0) * around * mouth - cost
         at = int(score.argmax())
         if score[at] > best[0]:

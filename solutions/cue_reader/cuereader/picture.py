@@ -138,14 +138,14 @@ def _shrunk(frame: Frame, size: tuple[int, int]) -> Map:
 
 
 def _read_face(frames: list[Frame], eyes: list[Eyes | None], box: FaceBox, times: Track) -> FaceTracks | None:
-    found = [(frame, pair, time) for frame, pair, time in zip(frames, eyes, times, strict=True) if pair is not None]
-    if len(found) < 3:
+    pairs = [(frame, pair, time) for frame, pair, time in zip(frames, eyes, times, strict=True) if pair is not None]
+    if len(pairs) < 3:
         return None
-    unit = float(np.median([pair.distance for _, pair, _ in found])) / EYE_DISTANCE
-    roll = float(np.median([pair.roll for _, pair, _ in found]))
-    patches = np.stack([face_patch(frame, pair.middle, unit, roll) for frame, pair, _ in found])
+    unit = float(np.median([pair.distance for _, pair, _ in pairs])) / EYE_DISTANCE
+    roll = float(np.median([pair.roll for _, pair, _ in pairs]))
+    patches = np.stack([face_patch(frame, pair.middle, unit, roll) for frame, pair, _ in pairs])
     red = redness(patches)
-    seen = np.array([(time, *pair.middle, pair.roll) for _, pair, time in found]).T
+    seen = np.array([(time, *pair.middle, pair.roll) for _, pair, time in pairs]).T
     return FaceTracks(seen[0], seen[1], seen[2], unit, seen[3], *_mouths(red), *_looks(patches, red, box.skin))
 
 

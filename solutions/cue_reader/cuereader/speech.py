@@ -66,12 +66,12 @@ def telling_moments(transcript: str, level: NDArray[np.float64]) -> list[tuple[f
     if not loud.size:
         return []
     begin_s, end_s = loud[0] * _WINDOW_S, (loud[-1] + 1) * _WINDOW_S
-    total, said, moments = syllables(transcript), 0, []
+    total, spoken, moments = syllables(transcript), 0, []
     for word in _words(transcript):
         length = syllables(word)
         if word in _SCORES:
-            moments.append((begin_s + (said + length / 2) / total * (end_s - begin_s), _SCORES[word]))
-        said += length
+            moments.append((begin_s + (spoken + length / 2) / total * (end_s - begin_s), _SCORES[word]))
+        spoken += length
     return moments
 
 

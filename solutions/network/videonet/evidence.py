@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from .network import CUES, EVENTS, TARGETS, Answer
+from .network import CUES, EVENTS, TARGETS, NetworkOutput
 from .reading import WINDOWS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ PICTURE = (355, 200)
 """Width and height of the picture."""
 
 
-def claims(answer: Answer) -> list[Claim]:
+def claims(answer: NetworkOutput) -> list[Claim]:
     """Return for every cue and target how far the prediction moves when the cue is as in an average clip."""
     return [
         {"cue": cue, "target": target, "contribution": float(answer.scores[column] - answer.without[row, column])}
@@ -31,34 +31,34 @@ def claims(answer: Answer) -> list[Claim]:
     ]
 
 
-def moved(answer: Answer) -> NDArray[np.float64]:
+def moved(answer: NetworkOutput) -> NDArray[np.float64]:
     """Return how far each cue moves the predictions from those of an average clip; half of it counts for the last."""
     shares = np.array([0.5 / (len(TARGETS) - 1)] * (len(TARGETS) - 1) + [0.5])
     return np.asarray(np.abs(answer.scores - answer.without) @ shares)
 
 
-def space_map(answer: Answer) -> NDArray[np.float64] | None:
+def space_map(answer: NetworkOutput) -> NDArray[np.float64] | None:
     """Return a map of shape (36, 64), >= 0: the place of each cue by how far it moves; None where nothing happens."""
     total = np.zeros((ROWS, COLUMNS))
     height, width = answer.frame.shape[:2]
     for amount, part, window in zip(moved(answer), answer.maps, EVENTS.values(), strict=False):
         # A small window belongs to its cue as a whole; the body moves only somewhere.
-        place = np.abs(part.sum(axis=0)) if window == "body" else np.ones_like(part[0])
+        strength = np.abs(part.sum(axis=0)) if window == "body" else np.ones_like(part[0])
         view = WINDOWS[window]
         # From cells of the window to pixels of the picture, and from there to cells of the map.
-        step = np.diag((view.columns / place.shape[1], view.rows / place.shape[0]))
+        step = np.diag((view.columns / strength.shape[1], view.rows / strength.shape[0]))
         matrix = answer.pose.matrix(view)
         matrix[:, 2] += matrix[:, :2] @ (np.diag(step) / 2 - 0.5) + 0.5
         matrix[:, :2] = matrix[:, :2] @ step
         matrix = np.diag((COLUMNS / width, ROWS / height)) @ matrix
         matrix[:, 2] -= 0.5
-        smooth = cv2.GaussianBlur(place, (0, 0), 1.5)
+        smooth = cv2.GaussianBlur(strength, (0, 0), 1.5)
         laid = cv2.warpAffine(smooth.astype(np.float32), matrix, (COLUMNS, ROWS))
         total += amount * (laid >= max(_BELONGS * float(laid.max()), 1e-9))
     return total if total.max() > total.min() else None
 
 
-def time_weights(answer: Answer) -> list[float] | None:
+def time_weights(answer: NetworkOutput) -> list[float] | None:
     """Return one weight a second: how far the prediction moves without what happens then; None where nothing does."""
     bins = max(int(np.ceil(answer.duration_s - 1e-6)), 1)
     total = np.zeros(bins)
@@ -71,7 +71,7 @@ def time_weights(answer: Answer) -> list[float] | None:
     return total.tolist() if total.max() > total.min() else None
 
 
-def picture(answer: Answer, space: NDArray[np.float64] | None) -> NDArray[np.uint8]:
+def picture(answer: NetworkOutput, space: NDArray[np.float64] | None) -> NDArray[np.uint8]:
     """Return the frame in the middle, red where the map is high; shape (200, 355, 3), RGB."""
     image = cv2.resize(answer.frame, PICTURE, interpolation=cv2.INTER_AREA).astype(np.float32)
     if space is not None:

@@ -23,7 +23,7 @@ TARGETS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stab
 
 
 @dataclass(frozen=True)
-class Answer:
+class NetworkOutput:
     """What the network makes of one clip, all of it computed in one run."""
 
     scores: NDArray[np.float64]
@@ -57,7 +57,7 @@ class Network:
     def _run(self, name: str, **inputs: NDArray[np.generic]) -> list[Floats]:
         return [np.asarray(output) for output in self._runs[name].run(None, inputs)]
 
-    def read(self, clip: Clip) -> Answer:
+    def read(self, clip: Clip) -> NetworkOutput:
         """Read one clip; a pure function of the clip."""
         frames = list(clip.frames(count=FRAMES))
         pose = find(
@@ -79,4 +79,4 @@ class Network:
         rows = scores.astype(np.float64)
         cues = len(CUES) + 1
         middle = frames[len(frames) // 2]
-        return Answer(rows[0], rows[1:cues], amounts, tuple(maps), pose, middle, clip.duration_s)
+        return NetworkOutput(rows[0], rows[1:cues], amounts, tuple(maps), pose, middle, clip.duration_s)

@@ -100,24 +100,24 @@ def evened(pixels: Pixels) -> Floats:
     return np.asarray(floats / (floats.mean(axis=(-3, -2, -1), keepdims=True) + 2) - 1, np.float32)
 
 
-def find(frames: Sequence[Pixels], place: Net, pose: Net) -> Pose:
-    """Find the face: `place` returns how likely it is where, `pose` corrects a first guess."""
+def find(frames: Sequence[Pixels], finder: Net, pose: Net) -> Pose:
+    """Find the face: `finder` returns how likely it is where, `pose` corrects a first guess."""
     height, width = frames[0].shape[:2]
     small = usual(np.array([shrink(frame) for frame in frames])).transpose(2, 0, 1)
-    chances = place(evened(small)[None])[0]
+    chances = finder(evened(small)[None])[0]
     rows, columns = np.indices(chances.shape)
     at = np.unravel_index(int(chances.argmax()), chances.shape)
     near = np.where(np.hypot(rows - at[0], columns - at[1]) < 3, chances, 0)
     x = float((near * (columns + 0.5)).sum() / near.sum()) * width / chances.shape[1]
     y = float((near * (rows + 0.5)).sum() / near.sum()) * height / chances.shape[0]
-    found = Pose(x, y, USUAL_UNIT * height, 0.0)
+    guess = Pose(x, y, USUAL_UNIT * height, 0.0)
     for _ in range(2):
-        seen = usual(cut_all(frames, found, POSE))
+        seen = usual(cut_all(frames, guess, POSE))
         # The mean with the mirrored picture: an error to one side cancels out.
         window = evened(seen)[None]
         mirrored = pose(np.ascontiguousarray(window[..., ::-1]))[0] * np.array((-1, 1, 1, -1), np.float32)
-        found = corrected(found, (pose(window)[0] + mirrored) / 2)
-    return found
+        guess = corrected(guess, (pose(window)[0] + mirrored) / 2)
+    return guess
 
 
 def corrected(pose: Pose, change: Floats) -> Pose:
@@ -134,8 +134,8 @@ def loudness(sound: NDArray[np.float32] | None, duration_s: float) -> Floats:
     level = np.zeros(count, np.float32)
     if sound is not None and sound.size >= STEP:
         blocks = sound[: sound.size // STEP * STEP].reshape(-1, STEP)
-        found = np.sqrt((blocks.astype(np.float32) ** 2).mean(axis=1))[:count]
-        level[: found.size] = found / max(float(found.max()), 1e-3)
+        power = np.sqrt((blocks.astype(np.float32) ** 2).mean(axis=1))[:count]
+        level[: power.size] = power / max(float(power.max()), 1e-3)
     return level
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .network import TARGETS, Answer
+from .network import TARGETS, NetworkOutput
 
 # How a cue looks when there is less and when there is more of it than usual.
 _STATES = (
@@ -19,7 +19,7 @@ _SMALL = 0.012
 """Smaller effects are not mentioned."""
 
 
-def tell(answer: Answer) -> str:
+def tell(answer: NetworkOutput) -> str:
     """Return the text: the interview score and the two others that the cues moved most, each with its causes."""
     effects = answer.scores - answer.without
     main = TARGETS.index("interview")
@@ -33,7 +33,7 @@ def tell(answer: Answer) -> str:
     return " ".join(sentences)
 
 
-def _causes(effects: np.ndarray, answer: Answer, most: int) -> str:
+def _causes(effects: np.ndarray, answer: NetworkOutput, most: int) -> str:
     named = [row for row in np.argsort(-np.abs(effects)) if abs(effects[row]) >= _SMALL][:most]
     parts = []
     for verb, sign in (("raised", 1), ("lowered", -1)):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bundle_tools.challenge.compare import runs
-from bundle_tools.challenge.compare.field import Row, lines
+from bundle_tools.challenge.compare.field import Standing, lines
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
@@ -136,10 +136,10 @@ def test_right_reasons_and_reaction_sizes_stand_beside_the_scores(
 
 
 def test_a_large_reaction_is_marked() -> None:
-    def row(name: str, size: float, *, large: bool) -> Row:
+    def row(name: str, size: float, *, large: bool) -> Standing:
         above = {other: 0.5 for other in ("gate", "honest") if other != name}
         beside: dict[str, Any] = {"reasons": None, "reaction_size": size, "large_reaction": large}
-        return Row(name, 1, 1, 50.0, None, 50.0, 1, 1.0, 1, 1.0, 1.0, {}, above=above, **beside)
+        return Standing(name, 1, 1, 50.0, None, 50.0, 1, 1.0, 1, 1.0, 1.0, {}, above=above, **beside)
 
     said = lines([row("gate", 3.716, large=True), row("honest", 1.26, large=False)], "practice", 10)
     assert ["3.72", "!", "gate"] in [line.split() for line in said]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bundle_tools.challenge.jury.criteria import Item, Key, Team, read_rules
+from bundle_tools.challenge.jury.criteria import Key, RatedItem, Team, read_rules
 
 RULES = read_rules()
 LETTERS = "ABCD"
-Rate = Callable[[int, Item], list[int]]
+Rate = Callable[[int, RatedItem], list[int]]
 """Ratings of an item by a juror (from 1)."""
 
 
@@ -20,13 +20,13 @@ def make_key(teams: int = 4, clips: int = 8, jurors: int = 4, missing: tuple[tup
     names = [f"c{number:02}" for number in range(clips)]
     letters = LETTERS[:teams]
     genuine = [
-        Item(f"g-{letter}-{clip}", "genuine", clip, letter, "")
+        RatedItem(f"g-{letter}-{clip}", "genuine", clip, letter, "")
         for clip in names
         for letter in letters
         if (letter, clip) not in missing
     ]
     controls = [
-        Item(f"{kind}-{number}", kind, item.clip_id, item.letter, item.item_id)
+        RatedItem(f"{kind}-{number}", kind, item.clip_id, item.letter, item.item_id)
         for kind in ("boilerplate", "repeat")
         for number, item in enumerate((genuine[0], genuine[-1]))
     ]
@@ -48,7 +48,7 @@ def make_key(teams: int = 4, clips: int = 8, jurors: int = 4, missing: tuple[tup
 def honest(quality: dict[str, float], noise: float = 0.7, seed: int = 1) -> Rate:
     """Jurors who see the quality of each team, with noise; controls come out as they should."""
 
-    def rate(juror: int, item: Item) -> list[int]:
+    def rate(juror: int, item: RatedItem) -> list[int]:
         what = item.of if item.kind == "repeat" else item.item_id
         random = np.random.default_rng([seed, juror, *what.encode()])
         level = 0.8 if item.kind == "boilerplate" else quality[item.letter]

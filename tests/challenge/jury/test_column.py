@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.jury.criteria import Item, Key, read_key
+from bundle_tools.challenge.jury.criteria import Key, RatedItem, read_key
 from bundle_tools.cli.main import main
 from score.errors import OrganiserError
 from score.pipeline import main as score
@@ -43,7 +43,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def remarked(key: Key, juror: int, rate: Callable[[int, Item], list[int]]) -> dict[str, Any]:
+def remarked(key: Key, juror: int, rate: Callable[[int, RatedItem], list[int]]) -> dict[str, Any]:
     answers = answers_of(key, juror, rate)
     answers[key.items[0].item_id]["remark"] = f"<b>remark</b> of {juror}"
     return answers

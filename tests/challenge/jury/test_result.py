@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bundle_tools.challenge.jury.criteria import Item, Key
-from bundle_tools.challenge.jury.panel import Answers, gather, read_answers
+from bundle_tools.challenge.jury.criteria import Key, RatedItem
+from bundle_tools.challenge.jury.panel import RatedSheet, gather, read_answers
 from bundle_tools.challenge.jury.publish import notes
-from bundle_tools.challenge.jury.result import Result, evaluate, resampled_effects, standardised, team_effects
+from bundle_tools.challenge.jury.result import JuryResult, evaluate, resampled_effects, standardised, team_effects
 from bundle_tools.errors import BundleError
 from tests.challenge.jury.juries import RULES, Rate, answers_of, honest, make_key, write_ratings
 
@@ -19,8 +19,8 @@ FAST = replace(RULES, resamples=60)
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[Key, Rate], list[Answers]]:
-    def reading(key: Key, rate: Rate) -> list[Answers]:
+def read(tmp_path: Path) -> Callable[[Key, Rate], list[RatedSheet]]:
+    def reading(key: Key, rate: Rate) -> list[RatedSheet]:
         jurors = range(1, len(key.sheets) + 1)
         files = [
             write_ratings(tmp_path / f"{juror}.json", key, juror, answers_of(key, juror, rate)) for juror in jurors
@@ -30,10 +30,10 @@ def read(tmp_path: Path) -> Callable[[Key, Rate], list[Answers]]:
     return reading
 
 
-Read = Callable[[Key, Rate], list[Answers]]
+Read = Callable[[Key, Rate], list[RatedSheet]]
 
 
-def result(read: Read, rate: Rate, key: Key | None = None) -> Result:
+def result(read: Read, rate: Rate, key: Key | None = None) -> JuryResult:
     key = key or make_key()
     return evaluate(gather(key, RULES, read(key, rate)), key, FAST)
 
@@ -172,7 +172,7 @@ def test_places_follow_the_published_values(read: Read) -> None:
     key = replace(key, teams=tuple(replace(team, band=1) for team in key.teams))
     genuine = {"A": [5, 2, 2, 2, 2], "B": [3, 2, 2, 2, 2], "C": [0, 2, 2, 2, 2]}
 
-    def rate(_: int, item: Item) -> list[int]:
+    def rate(_: int, item: RatedItem) -> list[int]:
         little = [0, 1, 1, 0, 0] if item.letter == "B" and item.clip_id in ("c02", "c04") else [0] * 5
         return [one + more for one, more in zip(genuine[item.letter], little, strict=True)]
 

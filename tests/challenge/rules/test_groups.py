@@ -7,7 +7,7 @@ import pytest
 from bundle_tools.challenge.build import entries
 from bundle_tools.challenge.reading.tables import PhaseData, read_labels, read_settings
 from bundle_tools.challenge.rules.reference import check_groups_misplaced, check_reference
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from score.read.known import read_known
 from score.read.reference import read_reference
 from score.settings import read_settings as read_settings_of_scoring
@@ -26,7 +26,7 @@ def reference(tmp_path: Path) -> Path:
 
 
 def codes(folder: Path) -> list[str]:
-    side = PhaseData("reference/", Dataset(folder), read_settings(Dataset(folder)) or {})
+    side = PhaseData("reference/", DataFiles(folder), read_settings(DataFiles(folder)) or {})
     clips = read_labels(side.data).rows
     return [finding.code for finding in check_reference(side, side, clips)]
 

@@ -14,7 +14,7 @@ import yaml
 from bundle_tools.challenge.reading.tables import PhaseData, read_labels, read_settings
 from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.cli.main import main
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.errors import BundleError
 from bundle_tools.phase_data.files import KEY_FRAME_COLUMNS, write_key_frames
 from bundle_tools.phase_data.pictures import LARGEST, middle_frame, small_jpeg
@@ -50,7 +50,7 @@ def phase(original: Path, tmp_path: Path) -> Path:
 
 
 def codes(phase: Path) -> set[str]:
-    side = PhaseData("reference/", Dataset(phase), read_settings(Dataset(phase)) or {})
+    side = PhaseData("reference/", DataFiles(phase), read_settings(DataFiles(phase)) or {})
     return {finding.code for finding in check_reference(side, side, read_labels(side.data).rows)}
 
 

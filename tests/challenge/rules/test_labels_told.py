@@ -9,7 +9,7 @@ import pytest
 from bundle_tools.challenge.enough import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
 from bundle_tools.challenge.reading.program_settings import ScoringSettings
 from bundle_tools.challenge.rules.phases import check_hidden_labels
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
 from tests.tiny import draft_of, write_files
@@ -49,7 +49,7 @@ def phase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clips: int, allowed: 
     settings = {"targets": ["openness", "interview"], "report": {"truth": False}}
     answer = ScoringSettings(**{"columns": [TOTAL, SKILL, FAILED], "settings": settings, **told})
     monkeypatch.setattr("bundle_tools.challenge.rules.phases.scoring_settings", lambda _: {("tasks", 0): answer})
-    return list(check_hidden_labels(Draft(tmp_path, {"tasks": tasks, "phases": phases}, {}, folder=True)))
+    return list(check_hidden_labels(ParsedBundle(tmp_path, {"tasks": tasks, "phases": phases}, {}, folder=True)))
 
 
 # Two labels a clip, two scores: 77 clips are the fewest for six submissions, 2 * 5 / 0.0656 = 152.5 labels.

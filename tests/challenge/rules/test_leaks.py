@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from bundle_tools.challenge.check import check
 from bundle_tools.challenge.reading.answers import (
-    Answers,
+    HiddenAnswers,
     Text,
     hidden_answers,
     holds_labels_in_order,
@@ -37,7 +37,7 @@ from bundle_tools.challenge.rules.reference import check_misplaced
 from bundle_tools.challenge.rules.shortcuts import check_shortcuts
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.archive import check_zip
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
 from tests.fewer import keep_clips
@@ -223,7 +223,7 @@ def a_hidden_copy(bundle: Path) -> bytes:
 
 
 def contributions(bundle: Path) -> dict[str, tuple[float, ...]]:
-    return read_contributions(Dataset(bundle / "reference_data/final"))
+    return read_contributions(DataFiles(bundle / "reference_data/final"))
 
 
 def a_column_of_contributions(bundle: Path) -> str:
@@ -544,9 +544,9 @@ def test_a_bundle_of_another_format_must_not_show_its_values(foreign: Path, cont
     assert "leak-labels" in codes(foreign)
 
 
-def some_answers(values: list[list[float]]) -> Answers:
+def some_answers(values: list[list[float]]) -> HiddenAnswers:
     rows = {f"c{number:04x}a7": tuple(row) for number, row in enumerate(values)}
-    return Answers("reference_data/x/", "input_data/x/", True, rows)
+    return HiddenAnswers("reference_data/x/", "input_data/x/", True, rows)
 
 
 LABEL = st.integers(1001, 99_998).filter(lambda n: n % 1000 != 0).map(lambda n: n / 100_000)
@@ -601,7 +601,7 @@ def test_a_lying_zip_ends_the_search_and_nothing_else(tmp_path: Path) -> None:
     put(tmp_path / "x.zip", claiming(zipped("x", b"a" * 1000), 1000, 10))
     put(tmp_path / "y.txt", "y")
     unopened: list[Unopened] = []
-    names = [file.name for file in look_inside(Dataset(tmp_path), unopened)]
+    names = [file.name for file in look_inside(DataFiles(tmp_path), unopened)]
     assert names == ["x.zip", "y.txt"]
     assert [problem.name for problem in unopened] == ["x.zip"]
 
@@ -658,10 +658,10 @@ def test_links_in_circles_end(tmp_path: Path) -> None:
     write_files(tmp_path, {"a/x.txt": "x", "b/y.txt": "y"})
     for name, target in (("a/up", ""), ("a/other", "b"), ("b/back", "a")):
         (tmp_path / name).symlink_to(tmp_path / target)
-    names = Dataset(tmp_path / "a", tmp_path).names()
+    names = DataFiles(tmp_path / "a", tmp_path).names()
     assert {"x.txt", "other/y.txt"} <= set(names)
     assert len(names) < 10
-    assert Dataset(tmp_path / "a").names() == ["x.txt"]
+    assert DataFiles(tmp_path / "a").names() == ["x.txt"]
 
 
 def test_a_bomb_of_many_members_is_found(tiny: Path) -> None:

@@ -23,8 +23,8 @@ from bundle_tools.challenge.reading.tables import (
 )
 from bundle_tools.challenge.rules.clips import check_data
 from bundle_tools.challenge.rules.phases import FEWEST_PEOPLE, check_probes, check_ranking, check_yardstick
-from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding
 from score.read import outcomes
 from tests.ingestion.clips import Format, write_clip
@@ -188,14 +188,14 @@ def replace_copy(frames: int, form: Format) -> Mutation:
     return mutate
 
 
-def board(*keys: str, primary: int = 0) -> Draft:
+def board(*keys: str, primary: int = 0) -> ParsedBundle:
     columns = [{"index": index, "key": key} for index, key in enumerate(keys)]
-    return Draft(Path(), {"leaderboards": [{"primary_index": primary, "columns": columns}]}, {}, folder=True)
+    return ParsedBundle(Path(), {"leaderboards": [{"primary_index": primary, "columns": columns}]}, {}, folder=True)
 
 
-def rankings(phase: Path, draft: Draft, count: int = len(CLIPS)) -> set[str]:
+def rankings(phase: Path, draft: ParsedBundle, count: int = len(CLIPS)) -> set[str]:
     """Check what a board can tell, as if the clips of the phase were so many."""
-    sides = (Dataset(phase / name) for name in ("input", "reference"))
+    sides = (DataFiles(phase / name) for name in ("input", "reference"))
     inputs, reference = (PhaseData("side/", one, read_settings(one) or {}) for one in sides)
     clips = [*CLIPS, *(f"more{number}" for number in range(count))][:count]
     return {finding.code for finding in check_ranking(draft, inputs, reference, clips)}
@@ -230,7 +230,7 @@ def test_a_closed_phase_with_few_clips_is_warned_of(phase: Path) -> None:
 
 
 def yardsticks(phase: Path, clips: Collection[str] = CLIPS) -> set[str]:
-    sides = (Dataset(phase / name) for name in ("input", "reference"))
+    sides = (DataFiles(phase / name) for name in ("input", "reference"))
     inputs, reference = (PhaseData("side/", one, read_settings(one) or {}) for one in sides)
     return {finding.code for finding in check_yardstick(inputs, reference, clips)}
 
@@ -280,7 +280,7 @@ def test_rubbish_in_exchanges_has_no_kind(phase: Path, value: object) -> None:
 # 510 s of 600 s: 150 clips of 11 calls leave 0.31 s for a call, the example takes 0.08 s; 600 clips leave 0.077 s.
 @pytest.mark.parametrize(("clips", "severity"), [(24, None), (150, "note"), (600, "warning")])
 def test_how_long_a_phase_takes_is_told(phase: Path, clips: int, severity: str | None) -> None:
-    given = Dataset(phase / "input")
+    given = DataFiles(phase / "input")
     found = list(check_probes(PhaseData("input/", given, read_settings(given) or {}), clips))
     assert [finding.severity for finding in found] == ([] if severity is None else [severity])
     if clips == 150:
@@ -353,16 +353,16 @@ def test_rubbish_in_the_settings_is_a_finding_never_a_traceback(phase: Path, val
         json.dumps({"clips": {CLIPS[0]: value, CLIPS[1]: {"contributions": value}}})
     )
     findings(phase)
-    read_contributions(Dataset(phase / "reference"))
+    read_contributions(DataFiles(phase / "reference"))
 
 
 def test_small_files_are_read_however_wrong_they_are(phase: Path) -> None:
     assert vocabulary_of({"explanation": {"evidence": {"cues": "smile"}}}) == []
     assert vocabulary_of({"explanation": []}) == []
-    data = Dataset(phase / "input")
+    data = DataFiles(phase / "input")
     assert len(read_copies(data)) == len(CLIPS) * len(CUES)
     (phase / "input/copies.csv").write_text("copy_id\nx,y\n")
     assert read_copies(data) == []
-    table = read_contributions(Dataset(phase / "reference"))
+    table = read_contributions(DataFiles(phase / "reference"))
     assert {len(row) for row in table.values()} == {2 * len(TARGETS)}
     assert table[CLIPS[0]][0] == causes(0)["contributions"]["openness"]["smile"]

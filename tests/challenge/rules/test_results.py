@@ -8,7 +8,7 @@ import yaml
 
 from bundle_tools.challenge.reading.tables import PhaseData
 from bundle_tools.challenge.rules.phases import check_results
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 
 SOUND: dict[str, Any] = {"results": True, "aliases": "aliases.csv", "target_aliases": {"coldness": "warmth"}}
 
@@ -25,5 +25,5 @@ SOUND: dict[str, Any] = {"results": True, "aliases": "aliases.csv", "target_alia
 def test_what_costs_something_is_told(tmp_path: Path, settings: dict[str, Any], last: str, codes: list[str]) -> None:
     (tmp_path / "task.yaml").write_text(yaml.safe_dump(settings))
     (tmp_path / "aliases.csv").write_text(f"clip_id,name\nc000,-a.mp4\n{last}")
-    side = PhaseData("input/", Dataset(tmp_path), settings)
+    side = PhaseData("input/", DataFiles(tmp_path), settings)
     assert [finding.code for finding in check_results(side, ["c000", "c001"])] == codes

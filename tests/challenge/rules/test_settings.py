@@ -22,7 +22,7 @@ from bundle_tools.challenge.reading import program_settings
 from bundle_tools.challenge.reading.program_settings import scoring_settings
 from bundle_tools.challenge.rules.programs import check_settings
 from bundle_tools.codabench import trust
-from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.document import ParsedBundle, read
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
 from tests.tiny import swap, write_files
@@ -140,7 +140,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Broken, lis
         {one.side: f"{at}/", PROGRAMS[one.side]: PROGRAMS[one.side]} for at, one in zip(folders, broken, strict=True)
     ]
     said: dict[str, list[Finding]] = {folder: [] for folder in folders}
-    for finding in check_settings(Draft(root, {"tasks": tasks}, {}, folder=True)):
+    for finding in check_settings(ParsedBundle(root, {"tasks": tasks}, {}, folder=True)):
         if finding.code != "data-refused":  # there are no other files
             said[finding.where.partition("/")[0]].append(finding)
     return list(zip(broken, said.values(), strict=True))
@@ -195,7 +195,7 @@ def ours(tmp_path: Path) -> Path:
     return write_files(tmp_path, {"competition.yaml": yaml.safe_dump({"tasks": [task]})})
 
 
-def draft(bundle: Path, *, folder: bool = True) -> Draft:
+def draft(bundle: Path, *, folder: bool = True) -> ParsedBundle:
     found, _ = read(bundle, folder=folder)
     assert found is not None
     return found

@@ -19,8 +19,8 @@ from bundle_tools.challenge.reading.video import describe_file
 from bundle_tools.challenge.rules import clips, shortcuts
 from bundle_tools.challenge.rules.clips import check_data
 from bundle_tools.challenge.rules.shortcuts import ERROR_P, WARNING_P, associate, check_shortcuts
-from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.dataset import DataFiles
+from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT, there
 from tests.tiny import draft_of, write_files
@@ -149,7 +149,7 @@ def write_set(
     ids: list[str] | None = None,
     order: list[int] | None = None,
     transcripts: list[int] | None = None,
-) -> Draft:
+) -> ParsedBundle:
     names = ids or [f"c{number:03x}zz" for number in np.random.default_rng(12).permutation(4096)[:CLIPS]]
     folder, reference = "input_data/practice", "reference_data/practice"
     files: dict[str, str | bytes] = {f"{folder}/clips/{name}.mp4": clip(at) for at, name in enumerate(names)}
@@ -229,20 +229,20 @@ def test_too_few_clips_prove_nothing(tiny: Path) -> None:
 def test_a_file_is_described_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read_files = []
 
-    def counted(data: Dataset, name: str) -> bytes:
+    def counted(data: DataFiles, name: str) -> bytes:
         read_files.append(name)
         return (data.path / name).read_bytes()
 
-    monkeypatch.setattr(Dataset, "read", counted)
+    monkeypatch.setattr(DataFiles, "read", counted)
     (tmp_path / "a.mp4").write_bytes(PLAIN)
     for _ in range(2):
-        assert describe_file(Dataset(tmp_path), "a.mp4").file_bytes == len(PLAIN)
+        assert describe_file(DataFiles(tmp_path), "a.mp4").file_bytes == len(PLAIN)
     assert read_files == ["a.mp4"]
     (tmp_path / "a.mp4").write_bytes(pad(PLAIN))
-    assert describe_file(Dataset(tmp_path), "a.mp4").file_bytes == PADDED
+    assert describe_file(DataFiles(tmp_path), "a.mp4").file_bytes == PADDED
 
 
-def data_findings(draft: Draft) -> list[Finding]:
+def data_findings(draft: ParsedBundle) -> list[Finding]:
     found = [finding for finding in check_data(draft) if finding.code.startswith("clip")]
     return [finding for finding in found if finding.code != "clip-form"]  # MPEG-4: small at once
 

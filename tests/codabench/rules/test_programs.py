@@ -9,7 +9,7 @@ from bundle_tools.challenge.check import check
 from bundle_tools.challenge.reading import program_settings
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.commands import local_name, script_of, started
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.codabench.rules.images import is_reference
 from tests.tiny import COMPETITION, FILES, SCORING, swap, telling, write_files
 
@@ -202,7 +202,7 @@ def test_names_outside_the_program_are_nobodys_business() -> None:
 def test_giant_metadata_are_never_read(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tiny, {META: "command: x\n" + "#" * 100_001})
     monkeypatch.setattr("bundle_tools.codabench.rules.commands.load_bounded", None)
-    program = Dataset(tiny / "scoring_program")
+    program = DataFiles(tiny / "scoring_program")
     assert started(program, "scoring") == []
 
 

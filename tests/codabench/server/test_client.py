@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.codabench.server import client, records
-from bundle_tools.codabench.server.client import Connection, ServerError, host_of
+from bundle_tools.codabench.server.client import ServerConnection, ServerError, host_of
 from bundle_tools.codabench.server.records import Address, file_name_for, moment
 from bundle_tools.errors import BundleError
 from tests.codabench.server.conftest import Bundle, Site
@@ -17,8 +17,8 @@ SECRET = "7cbf52f6-1441-458c-9fa9-cfd009d2616b"  # noqa: S105 - of nothing
 
 
 @pytest.fixture
-def connection(server: Server) -> Connection:
-    return Connection(server.address, "organiser-token")
+def connection(server: Server) -> ServerConnection:
+    return ServerConnection(server.address, "organiser-token")
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: host_of(""), "expected the address of a server"),
     (lambda: Address.of("https://x.org/12"), "expected the address of a competition"),
     (lambda: Address.of("https://x.org/competitions/12/?secret_key=abc"), "the whole secret link"),
-    *((lambda token=token: Connection(HTTPS, token), "expected a token") for token in ("", " ", "a€", "a\nb")),
+    *((lambda token=token: ServerConnection(HTTPS, token), "expected a token") for token in ("", " ", "a€", "a\nb")),
     # Files of a safe server do not go over an unsafe line.
-    (lambda: Connection(HTTPS, "t").open("http://elsewhere.org/x"), "expected an https address"),
-    (lambda: Connection(HTTPS, "t").send_file("http://elsewhere.org/x", b"", {}), "expected an https address"),
+    (lambda: ServerConnection(HTTPS, "t").open("http://elsewhere.org/x"), "expected an https address"),
+    (lambda: ServerConnection(HTTPS, "t").send_file("http://elsewhere.org/x", b"", {}), "expected an https address"),
 ]  # fmt: skip
 
 
@@ -62,7 +62,12 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(call: Callable[[], o
 @pytest.mark.parametrize(("method", "tries"), [("GET", 3), ("POST", 1), ("PATCH", 1), ("PUT", 1)])
 @pytest.mark.parametrize("status", [503, None])
 def test_only_what_has_no_effect_is_repeated(
-    server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch, method: str, status: int | None, tries: int
+    server: Server,
+    connection: ServerConnection,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    status: int | None,
+    tries: int,
 ) -> None:
     slept: list[float] = []
     monkeypatch.setattr("urllib3.util.retry.time.sleep", slept.append)
@@ -87,12 +92,12 @@ def test_an_error_names_request_status_and_the_servers_words(
 ) -> None:
     server.faults = [Fault("GET", path, fault)] if fault else []
     with pytest.raises(ServerError, match=message) as caught:
-        Connection(server.address, token).call("GET", path)
+        ServerConnection(server.address, token).call("GET", path)
     assert str(caught.value.status) in f"{message} 200 403"
 
 
 def test_lists_are_read_to_their_end(
-    server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    server: Server, connection: ServerConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
     for _ in range(25):
         server.add_data("input_data", "ann")

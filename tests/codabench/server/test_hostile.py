@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.codabench.server import client, records
-from bundle_tools.codabench.server.client import Connection, ServerError
+from bundle_tools.codabench.server.client import ServerConnection, ServerError
 from tests.codabench.server.conftest import Bundle
 
 LINE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -126,7 +126,7 @@ def test_a_file_of_any_size_is_not_kept_and_its_address_gets_no_token(
 ) -> None:
     server, other = hostile(), hostile()
     other.pieces = endless
-    connection = Connection(server.address, "organiser-token")
+    connection = ServerConnection(server.address, "organiser-token")
     with pytest.raises(ServerError, match="more than 0 GB"):
         records.download(connection, f"{other.address}/storage/x", tmp_path / "x.zip")
     with pytest.raises(ServerError, match="an answer of more than 1 MB"):

@@ -9,7 +9,7 @@ import pytest
 from bundle_tools.cli import server as command
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.server import rehearse as rehearsing
-from bundle_tools.codabench.server.rehearse import Result, compare, missing_limits
+from bundle_tools.codabench.server.rehearse import RehearsalResult, compare, missing_limits
 from tests.codabench.server.conftest import SCORES, Bundle, Site, write_zip
 from tests.codabench.server.fake import Server
 from tests.tiny import FILES as TINY
@@ -25,7 +25,9 @@ class Rehearsal(Site):
 
 @pytest.fixture
 def site(server: Server, archive: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
-    monkeypatch.setattr(command, "_at_home", lambda *_: Result("Finished", {"accuracy": 0.5, "duration_s": 9.9}))
+    monkeypatch.setattr(
+        command, "_at_home", lambda *_: RehearsalResult("Finished", {"accuracy": 0.5, "duration_s": 9.9})
+    )
     return Rehearsal(server, archive, bundle)
 
 
@@ -119,8 +121,8 @@ def test_the_run_at_home_is_that_of_bundle_run(server: Server, bundle: Bundle, t
 
 
 def test_numbers_are_compared_as_the_server_keeps_them() -> None:
-    at_home = Result("Finished", {"a": 1 / 3, "b": 2.0})
-    away = Result("Finished", {"a": 0.3333333333, "b": 2.0000000001})
+    at_home = RehearsalResult("Finished", {"a": 1 / 3, "b": 2.0})
+    away = RehearsalResult("Finished", {"a": 0.3333333333, "b": 2.0000000001})
     assert compare(at_home, away, ["a", "b"]) == ["b: 2 here, 2.0000000001 there"]
 
 

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.codabench.keys import Column
+from bundle_tools.codabench.keys import BoardColumn
 from bundle_tools.codabench.worker import RunFailed
 from bundle_tools.codabench.worker.scores import NotSent, read_scores, row_lines, silently_accepted, store
 from bundle_tools.codabench.worker.verdict import find_report
@@ -22,9 +22,9 @@ Computation = Literal["avg", "avg_rank", "max", "min", "sum"]
 def column(
     key: str, index: int, computation: Computation | None = None, *, precision: int = 2, hidden: bool = False,
     sorting: Literal["asc", "desc"] = "desc",
-) -> Column:  # fmt: skip
+) -> BoardColumn:  # fmt: skip
     """Make a column; a computed one uses the first two."""
-    return Column(
+    return BoardColumn(
         title=key.upper(), key=key, index=index, sorting=sorting, precision=precision, hidden=hidden,
         computation=computation, computation_indexes=[0, 1] if computation else [],
     )  # fmt: skip

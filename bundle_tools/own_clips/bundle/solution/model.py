@@ -90,8 +90,8 @@ class Model:
     def tell(self, prediction: dict[str, float], parts: NDArray[np.float64], above: NDArray[np.bool_]) -> str:
         """Name the level of the main target, and what raised or lowered it, largest contribution first."""
         target = self.targets[self.main]
-        place = (prediction[self.main] - target["minimum"]) / self.span(self.main)
-        level = "low" if place < LOW else "high" if place > HIGH else "medium"
+        share = (prediction[self.main] - target["minimum"]) / self.span(self.main)
+        level = "low" if share < LOW else "high" if share > HIGH else "medium"
         sentences = [f"The {target['title'].lower()} score is {level} ({prediction[self.main]:.2f})."]
         for place_of in np.argsort(-np.abs(parts)):
             if len(sentences) > MOST_TOLD:

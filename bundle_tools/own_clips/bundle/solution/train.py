@@ -76,8 +76,8 @@ def main() -> None:
     values = measure_all(measured, data, options.workers)
     tried = {}
     if len(set(data.sources)) > 1:
-        tried = {one: errors_of_unseen(fitted(one), values, data) for one in PENALTIES}
-    penalty = min(tried, key=lambda one: float(tried[one][0].mean()), default=PENALTIES[-1])
+        tried = {candidate: errors_of_unseen(fitted(candidate), values, data) for candidate in PENALTIES}
+    penalty = min(tried, key=lambda candidate: float(tried[candidate][0].mean()), default=PENALTIES[-1])
     means, scales, ridge = fit(values, data.labels, penalty)
     targets = {target["name"]: target for target in settings["targets"]}
     coefficients, intercepts = np.reshape(ridge.coef_, (len(targets), -1)), np.ravel(ridge.intercept_)
