@@ -42,7 +42,7 @@ def named_attributes(text: str) -> tuple[NamedAttribute, ...]:
     `text`: English; the first 1,200 characters count, and quotations of more than three words do not.
 
     >>> named_attributes("The young woman in the black jacket smiles, so the score is high.")
-    (Named(attribute='sex or gender', words='woman'), Named(attribute='age', words='young'))
+    (NamedAttribute(attribute='sex or gender', words='woman'), NamedAttribute(attribute='age', words='young'))
     >>> named_attributes("A warm smile and a black jacket raised the score.")
     ()
     """
