@@ -69,9 +69,10 @@ def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
             yield from _files(root / name, name)
     for name in KIT:
         if (root / name).exists():
-            private = _groups_of(root / name)
+            settings = read_settings(DataFiles(root / name)) if (root / name).is_dir() else None
+            private = str((settings or {}).get("groups"))  # attributes of people: participants do not get them
             files = _files(root / name, f"{KIT_NAME}/{name}")
-            yield from (entry for entry in files if entry[1] != private)
+            yield from (entry for entry in files if entry[1] != root / name / private)
 
 
 def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry]:
@@ -108,12 +109,6 @@ def downloads(text: str) -> list[str]:
     paths = [solution.path for solution in keys.solutions or ()]
     paths += [path for phase in keys.phases for path in (phase.starting_kit, phase.public_data)]
     return list(dict.fromkeys(path for path in paths if path is not None))
-
-
-def _groups_of(folder: Path) -> Path | None:
-    """Return the table of groups. It holds attributes of people, so participants do not get it."""
-    name = (read_settings(DataFiles(folder)) or {}).get("groups") if folder.is_dir() else None
-    return folder / name if isinstance(name, str) else None
 
 
 def _named(root: Path, node: object) -> Iterator[str]:

@@ -113,10 +113,13 @@ def write_phase(
     with tempfile.TemporaryDirectory(prefix=".bundle-phase-", dir=input_dir.parent) as temporary:
         input_made, reference_made = Path(temporary, "input"), Path(temporary, "reference")
         _make_phase(phase, members, input_made, reference_made, workers, progress)
-        version = _version_of(input_made / "clips.csv")
+        digest = hashlib.sha256((input_made / "clips.csv").read_bytes())  # of the list: it does not reveal the seed
+        version = f"{DATA_VERSION}-{digest.hexdigest()[:VERSION_DIGITS]}"
         for made, folder in ((input_made, input_dir), (reference_made, reference_dir)):
             if keep_settings:
-                _keep_settings(folder / "task.yaml", made / "task.yaml", version)
+                there = folder if (folder / "task.yaml").exists() else made
+                content = (there / "task.yaml").read_bytes()
+                (made / "task.yaml").write_bytes(VERSION_LINE.sub(rb"\g<1>" + version.encode(), content, count=1))
             _move_into(folder, made)
     # Baseline scores on earlier clips would be wrong; `bundle data baselines` computes new ones.
     (reference_dir / "landmarks.json").unlink(missing_ok=True)
@@ -149,19 +152,10 @@ def _make_phase(
     (reference_dir / "causes.json").write_text(by_clip(head, causes), encoding="utf-8")
     if PHASES[phase]:
         write_key_frames([(m.clip_id, input_dir / "clips" / f"{m.clip_id}.mp4") for m in members], reference_dir)
-    _write_groups(members, reference_dir)
+    people = dict(sorted((member.source_id, groups_of(member.spec.cast)) for member in members))
+    columns = "source_id", *next(iter(people.values()))
+    write_table(reference_dir / "groups.csv", columns, [(source, *of.values()) for source, of in people.items()])
     (reference_dir / "task.yaml").write_text(reference_settings(phase, training_means()), encoding="utf-8")
-
-
-def _version_of(clips: Path) -> str:
-    """Return a version of a set of clips: a hash of their list, which does not reveal the seed."""
-    return f"{DATA_VERSION}-{hashlib.sha256(clips.read_bytes()).hexdigest()[:VERSION_DIGITS]}"
-
-
-def _keep_settings(there: Path, made: Path, version: str) -> None:
-    """Write the existing settings, or else the new ones, with the new version of the data."""
-    content = (there if there.exists() else made).read_bytes()
-    made.write_bytes(VERSION_LINE.sub(rb"\g<1>" + version.encode(), content, count=1))
 
 
 def write_committed(root: Path, *, workers: int, progress: Progress | None = None) -> None:
@@ -248,13 +242,6 @@ def _move_into(folder: Path, made: Path) -> None:
 
 def _transcripts(made: Iterable[_Made]) -> dict[str, str]:
     return {clip_id: text for clip_made in made for clip_id, text in clip_made.transcripts.items()}
-
-
-def _write_groups(members: Sequence[Member], folder: Path) -> None:
-    people = dict(sorted((member.source_id, groups_of(member.spec.cast)) for member in members))
-    attributes = next(iter(people.values()))
-    rows = [(source, *groups.values()) for source, groups in people.items()]
-    write_table(folder / "groups.csv", ("source_id", *attributes), rows)
 
 
 def _write_labels(members: Sequence[Member], folder: Path) -> None:

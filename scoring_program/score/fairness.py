@@ -14,7 +14,7 @@ independent. The rate ratio is what "disparate impact" and the four-fifths rule 
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,22 +125,17 @@ class Fairness:
             threshold_is_median=self.threshold_is_median,
             attributes=(),
             summaries=tuple(
-                _rounded(summary) if self.answered >= _ENOUGH_ANSWERED and not summary.few else _silent(summary)
+                _coarse(summary, shown=self.answered >= _ENOUGH_ANSWERED and not summary.few)
                 for summary in self.summaries
             ),
             answered=self.answered,
         )
 
 
-def _rounded(summary: Summary) -> Summary:
-    residual, error_gap, rate_ratio = (
-        round(value, 1) for value in (summary.residual, summary.error_gap, summary.rate_ratio)
-    )
-    return replace(summary, residual=residual, error_gap=error_gap, rate_ratio=rate_ratio)
-
-
-def _silent(summary: Summary) -> Summary:
-    return replace(summary, residual=math.nan, error_gap=math.nan, rate_ratio=math.nan)
+def _coarse(summary: Summary, *, shown: bool) -> Summary:
+    names = ("residual", "error_gap", "rate_ratio")
+    values: dict[str, Any] = {name: round(getattr(summary, name), 1) if shown else math.nan for name in names}
+    return replace(summary, **values)
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,12 @@ import json, os, subprocess, sys
 from pathlib import Path
 sys.path.insert(0, PROGRAM)
 from ingest import confine
-from ingest.confine import Siblings
+from ingest.confine import ProcessGroup
 
 confine.harden_process()
 confine.SHARED_MEMORY = shared = Path(SHARED)
 confine.is_our_own = lambda: True
-siblings = Siblings(2)
+siblings = ProcessGroup(2)
 
 def start(name):
     with siblings.starting() as alive:

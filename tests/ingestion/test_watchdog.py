@@ -100,7 +100,7 @@ def test_what_is_complete_is_sealed_and_the_rest_not_reached(
 
 def test_before_the_first_clip_it_is_the_organisers_affair(numbered_clip: Path, tmp_path: Path) -> None:
     # Here, and only here, time does run out.
-    code, output, printed = stand_still(tmp_path, numbered_clip, "pipeline", "read_footage", 0, limit_s=2)
+    code, output, printed = stand_still(tmp_path, numbered_clip, "pipeline", "read_dataset", 0, limit_s=2)
     assert code == TEMPORARY_FAILURE, printed
     assert json.loads((output / "run.json").read_text())["status"] == "organiser_error"
     assert (output / "manifest.json").is_file()
