@@ -101,6 +101,20 @@ def test_order_of_clips_changes_nothing(pair: tuple[Array, Array], data: st.Data
         assert shuffled == pytest.approx(value(name, truth, prediction), abs=1e-9), name
 
 
+@given(pair=PAIRS, data=st.data())
+def test_a_resample_counts_as_the_clips_that_it_draws(pair: tuple[Array, Array], data: st.DataObject) -> None:
+    """Labels are centred over all clips: only in a resample are their sums not 0."""
+    truth, prediction = pair
+    numbers = st.integers(0, len(truth) - 1)
+    prediction[data.draw(st.lists(numbers, max_size=2))] = np.nan
+    drawn = data.draw(st.lists(numbers, min_size=1, max_size=12))
+    weights = np.bincount(drawn, minlength=len(truth))[None].astype(float)
+    rows = moments(truth, prediction, CONSTANT).weighted(weights)
+    for name, metric in METRICS.items():
+        expected = value(name, truth[drawn], prediction[drawn])
+        assert float(metric(rows)[0, 0]) == pytest.approx(expected, rel=1e-6, abs=1e-6), name
+
+
 @given(pair=PAIRS)
 def test_values_stay_in_bounds(pair: tuple[Array, Array]) -> None:
     for name in METRICS:
