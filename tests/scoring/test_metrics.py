@@ -205,7 +205,8 @@ TABLE = [
         [0.1, np.nan],
         {"accuracy": 0.45, "r2": 1 - 1.01 / 0.18, "ccc": -1, "pearson": -1, "skill": 1 - 1.1 / 0.6},
     ),
-    ([0.2, 0.6], [0.1, np.nan], {"pearson": -1}),  # from 0.5 on, the far end is 0
+    # From 0.5 on, the far end is 0: t - .5 = -.3 0 .3 and q - .2 = -.1 -.2 .3.
+    ([0.2, 0.5, 0.8], [0.1, np.nan, 0.5], {"pearson": 0.12 / np.sqrt(0.18 * 0.14)}),
     ([0.2, 0.8], [np.nan, np.nan], {"accuracy": 0, "ccc": -1, "skill": -1}),
     ([0.4, 0.4], [0.4, 0.4], {"accuracy": 1, "r2": 1, "ccc": 1, "pearson": 0, "skill": 1}),
     ([0.4, 0.4], [0.5, 0.3], {"accuracy": 0.9, "r2": 0, "ccc": 0, "pearson": 0, "skill": 0}),
