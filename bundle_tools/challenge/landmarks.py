@@ -129,7 +129,9 @@ def update(
     path = _file(phase)
     if path is None:
         raise BundleError(f"{phase.task.reference_data}: expected a folder with task.yaml; found none.")
-    runs = find_runs([*finished, *(_run(competition, phase, one, scratch) for one in solutions)], scratch / "unpacked")
+    runs = find_runs(
+        [*finished, *(_run(competition, phase, path, scratch) for path in solutions)], scratch / "unpacked"
+    )
     task = str((read_settings(DataFiles(path.parent)) or {}).get("task"))
     wrong = sorted(run.name for run in runs if run.task != task)
     if wrong:

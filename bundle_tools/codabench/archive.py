@@ -84,7 +84,7 @@ def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_mem
         raise BundleError(f"{archive}: expected a readable zip file, found: {reason}. Zip the files again.") from error
 
 
-def place(source: Path, folder: Path, scratch: Path) -> None:
+def copy_zipped(source: Path, folder: Path, scratch: Path) -> None:
     """Copy a folder or a zip into `folder` through a zip, as the platform does; links out of it are left behind."""
     if source.is_dir():
         zip_folder(source, scratch, links_out=False)

@@ -115,7 +115,7 @@ def test_what_stands_still_has_no_weight_however_much_clips_usually_move(model: 
     light, loudness = np.full((4, 9, 16), 0.5), np.full(4, -30.0)
     motion = np.zeros((4, 9, 16))
     motion[2, 4, 7] = 0.2
-    seen = module("model").Measured(light, motion, loudness, 2.0, 4.0)
+    seen = module("model").ClipData(light, motion, loudness, 2.0, 4.0)
     assert np.argwhere(model.where(seen)).tolist() == [[4, 7]]
     assert [start for start, _, weight in model.when(seen) if weight] == [2]
 

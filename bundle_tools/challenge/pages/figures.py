@@ -258,7 +258,7 @@ FIGURES: dict[str, Callable[[PagePhase], Any]] = {
     "is_open": lambda phase: phase.is_open,
     "drawn": lambda phase: "exchanges" in phase.input_settings,
     "targets": lambda phase: phase.scoring("targets"),
-    "main": lambda phase: {one["name"]: one for one in phase.scoring("targets")}[phase.scoring("main_target")],
+    "main": lambda phase: {target["name"]: target for target in phase.scoring("targets")}[phase.scoring("main_target")],
     "cues": lambda phase: phase.setting("explanation", "evidence", "cues"),
     # Cues that no edit can remove from footage.
     "untried": lambda phase: [

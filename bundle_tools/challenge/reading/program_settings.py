@@ -19,7 +19,7 @@ from typing import Any
 
 from bundle_tools.challenge.reading import program_readers
 from bundle_tools.challenge.reading.tables import SETTINGS
-from bundle_tools.codabench.archive import CHECKOUT, extract, place
+from bundle_tools.codabench.archive import CHECKOUT, copy_zipped, extract
 from bundle_tools.codabench.keys import KeyPath
 from bundle_tools.codabench.rules.dataset import DataFiles, find
 from bundle_tools.codabench.rules.document import ParsedBundle
@@ -147,7 +147,7 @@ def _ask(program: DataState, kind: str, data: tuple[DataState, ...]) -> tuple[Pr
             else:
                 timeout_s = TIMEOUT_S + sum(size for _, state in data for *_, size in state) / BYTES_A_SECOND
                 copy = Path(scratch) / "program"
-                place(program[0].path, copy, Path(scratch) / "program.zip")
+                copy_zipped(program[0].path, copy, Path(scratch) / "program.zip")
                 forget_compiled(copy)
                 done = _start(kind, copy, folders, timeout_s)
                 if done.returncode != 0:

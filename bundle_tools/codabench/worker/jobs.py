@@ -9,7 +9,7 @@ from typing import Literal
 
 import yaml
 
-from bundle_tools.codabench.archive import copy_tree, place, printable
+from bundle_tools.codabench.archive import copy_tree, copy_zipped, printable
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import BundleTask, Competition, Phase
 from bundle_tools.codabench.trust import forget_compiled
@@ -136,7 +136,7 @@ class Job:
         folder = self.app / name
         if source is not None:
             try:
-                place(source, folder, self.work / "bundles" / f"{folder.name}.zip")
+                copy_zipped(source, folder, self.work / "bundles" / f"{folder.name}.zip")
             except BundleError as error:
                 raise RunFailed(f"bad or empty zip file, after about three minutes of trying: {error}") from error
             if name == "program":

@@ -10,7 +10,7 @@ import pytest
 
 from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
-from bundle_tools.codabench.archive import place, zip_folder
+from bundle_tools.codabench.archive import copy_zipped, zip_folder
 from bundle_tools.codabench.rules.dataset import DataFiles
 from tests import ROOT
 from tests.tiny import swap, write_files
@@ -77,7 +77,7 @@ def test_links_inside_a_folder_are_read_only_where_they_stay_inside(tmp_path: Pa
     (folder / "beside.txt").symlink_to(tmp_path / "bundle" / "b" / "y.txt")
     (folder / "round.txt").symlink_to("round.txt")
     assert DataFiles(folder, tmp_path / "bundle").names() == ["beside.txt", "in.txt", "x.txt"]
-    place(folder, tmp_path / "copy", tmp_path / "copy.zip")
+    copy_zipped(folder, tmp_path / "copy", tmp_path / "copy.zip")
     assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["in.txt", "x.txt"]
 
 

@@ -104,7 +104,7 @@ class Model:
             sentences.append("All measurements of this clip are close to their average.")
         return " ".join(sentences)
 
-    def where(self, seen: "Measured") -> NDArray[np.float64] | None:
+    def where(self, seen: "ClipData") -> NDArray[np.float64] | None:
         """Return how much each place in the picture moves the main target, compared with a mask of average brightness.
 
         A mask does not move, so it removes motion too.
@@ -114,7 +114,7 @@ class Model:
         places = np.abs(cells.mean(axis=0))
         return places if places.min() < places.max() else None
 
-    def when(self, seen: "Measured") -> list[list[float]] | None:
+    def when(self, seen: "ClipData") -> list[list[float]] | None:
         """Return how much each second moves the main target, compared with an average but frozen picture."""
         a_second = np.stack([seen.light.mean(axis=(1, 2)), seen.motion.mean(axis=(1, 2)), seen.loudness], axis=1)
         still = [self.means[0], 0, self.means[2]]
@@ -131,7 +131,7 @@ class Model:
         return float(target["maximum"] - target["minimum"])
 
 
-class Measured:
+class ClipData:
     """Measurements of a clip, for each of n seconds."""
 
     def __init__(
@@ -165,7 +165,7 @@ class Measured:
         return np.array([self.light.mean(), self.motion.mean(), self.loudness.mean(), self.words_a_second])
 
 
-def measure(clip: "Clip") -> Measured:
+def measure(clip: "Clip") -> ClipData:
     """Measure a clip in pieces of about one second."""
     pieces = max(1, round(clip.duration_s))
     frames = clip.frames(count=pieces * FRAMES_A_SECOND, size=(10 * COLUMNS, 10 * ROWS))
@@ -177,4 +177,4 @@ def measure(clip: "Clip") -> Measured:
         power = np.array([np.mean(np.square(piece, dtype=np.float64)) for piece in np.array_split(sound, pieces)])
         loudness = 10 * np.log10(power + 1e-6)  # at least -60 dB
     words = len(clip.transcript.split()) / clip.duration_s if clip.transcript.strip() else np.nan
-    return Measured(cells.mean(axis=1), np.abs(np.diff(cells, axis=1)).mean(axis=1), loudness, words, clip.duration_s)
+    return ClipData(cells.mean(axis=1), np.abs(np.diff(cells, axis=1)).mean(axis=1), loudness, words, clip.duration_s)
