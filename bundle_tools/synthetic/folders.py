@@ -30,7 +30,7 @@ from bundle_tools.synthetic.dataset import (
 from bundle_tools.synthetic.exchange import FORMAT_VERSION, exchange_of, parts_of
 from bundle_tools.synthetic.exchange import as_entry as as_exchange
 from bundle_tools.synthetic.person import MAIN_TARGET, TARGETS, groups_of, stream
-from bundle_tools.synthetic.script import tell
+from bundle_tools.synthetic.script import explain
 from bundle_tools.tables import write_table
 
 Progress = Callable[[int, int], None]
@@ -201,7 +201,7 @@ def _causes(member: Member) -> dict[str, object]:
     spec = member.spec
     shares = contributions(spec.rule, spec.cues)[MAIN_TARGET]
     label = spec.labels()[MAIN_TARGET]
-    texts = tell(spec.cues, shares, label, f"the {MAIN_TARGET} score", stream(spec.seed, "telling"))
+    texts = explain(spec.cues, shares, label, f"the {MAIN_TARGET} score", stream(spec.seed, "telling"))
     spoken: NDArray[np.bool_] = np.zeros(DURATION_S, bool)
     spoken[[int(second) for second in script_of(spec).telling_s]] = True
     return as_entry(spec.rule, spec.cues, occupied(spec), spoken, texts)

@@ -258,7 +258,9 @@ def paraphrases(cue: str, *, much: bool, sign: int, score: str) -> list[str]:
     return active + [f"{_capital(score)} was {verb} by {phrase}" for phrase, verb in product(phrases, _PASSIVE[sign])]
 
 
-def tell(cues: Cues, shares: Mapping[str, float], label: float, score: str, random: np.random.Generator) -> list[str]:
+def explain(
+    cues: Cues, shares: Mapping[str, float], label: float, score: str, random: np.random.Generator
+) -> list[str]:
     """Return two true texts about a clip's score, differently worded.
 
     `label`: the score, in [0, 1].

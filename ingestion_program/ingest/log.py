@@ -77,7 +77,7 @@ class Progress:
         self._begun_s = self._reported_s = time.monotonic()
         self._reported = 0
 
-    def tell(self, done: int) -> None:
+    def update(self, done: int) -> None:
         """Write a line if the last one was long enough ago, and always when the pass is done."""
         now_s = time.monotonic()
         due = now_s - self._reported_s >= self._every_s and (done - self._reported) * PROGRESS_LINES >= self._total

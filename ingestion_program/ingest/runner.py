@@ -65,13 +65,13 @@ class Runner:
             if loaded.warm_up_s is not None:
                 self._log.line(f"warm-up: {loaded.warm_up_s:.1f} s, not counted for any clip")
             self._run_clips(clips)
-            self._tally.judge()
+            self._tally.conclude()
             self._tally.compare(list(self._answers.values()))
             if self._pool.runs_code:
                 self._look_again(dataset, draws)
-            self._tally.warn(list(map(self._feedback.tell, self._pool.remarks())), self._log)
+            self._tally.warn(list(map(self._feedback.redact, self._pool.remarks())), self._log)
         except LoadFailed as failure:
-            self._tally.end("invalid", [self._feedback.tell(failure.problem)])
+            self._tally.end("invalid", [self._feedback.redact(failure.problem)])
         finally:
             self._pool.stop()
             self._tally.restarts = self._pool.restarts
@@ -85,7 +85,7 @@ class Runner:
         left = {clip.clip_id: clip for clip in clips}
         for done, (task, _, answer) in enumerate(self._pool.ask(tasks, limits), 1):
             self._take(left.pop(task.clip_id), answer)
-            progress.tell(done)
+            progress.update(done)
             if done == FORECAST_AFTER:
                 mean_s = (self._clock.elapsed_s() - started_s) / done
                 reached = done + max(0, int(self._clock.left_s() / mean_s)) if mean_s else len(clips)
@@ -101,7 +101,7 @@ class Runner:
         reason = CAUSES["time"].as_problem("run", "the remaining clips", faster=self._pool.faster)
         status: ClipStatus = "not_reached"
         if self._pool.stopped_by is not None:
-            reason, status = self._feedback.tell(self._pool.stopped_by), "failed"
+            reason, status = self._feedback.redact(self._pool.stopped_by), "failed"
         self._tally.end("partial", [reason])
         for clip in clips:
             self._record(clip, status, {}, ())
@@ -128,7 +128,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - every clip has had its turn: nothing may cost its result any more
             self._tally.warn(_broken_off(error), self._log)
         if probes is not None:
-            self._tally.warn([self._feedback.tell(problem) for problem in probes.problems()], self._log)
+            self._tally.warn([self._feedback.redact(problem) for problem in probes.problems()], self._log)
 
     def _in_a_fresh_process(self, clips: list[ClipSource], probes: ProbePass | None) -> None:
         if not self._pool.has_time_to_start():
@@ -163,14 +163,14 @@ class Runner:
             determinism.add(self._answers[clip.clip_id], None)
         if determinism.clips:
             self._tally.determinism = determinism
-            self._tally.problems += map(self._feedback.tell, determinism.problems())
+            self._tally.problems += map(self._feedback.redact, determinism.problems())
             same = f"{determinism.identical} of {determinism.clips}"
             self._log.line(f"asked again in a fresh process: {same} clips got the same answer")
 
     def _record(
         self, clip: ClipSource, status: ClipStatus, seconds: dict[str, float], problems: tuple[Problem, ...]
     ) -> None:
-        shown = [self._feedback.tell(problem) for problem in problems]
+        shown = [self._feedback.redact(problem) for problem in problems]
         self._results.add_clip(clip.clip_id, status, seconds, shown)
         self._tally.add_clip(clip.clip_id, status, shown, self._log)
 

@@ -44,7 +44,7 @@ class Feedback:
         # Read before any model runs, which could otherwise invent names by writing files.
         self._lines = _count_lines(submission) if hidden else {}
 
-    def tell(self, problem: Problem) -> Problem:
+    def redact(self, problem: Problem) -> Problem:
         """Return the problem as it may be recorded and printed.
 
         Problems for the organisers keep their own words: a model cannot influence them.
@@ -224,7 +224,7 @@ class RunStats:
             fix = "ignore this if all went well; otherwise avoid these calls, or ask the organisers to allow them"
             expected = "allowed system calls only"
             problem = Problem("calls_refused", "run", "model.py", found, expected, fix, severity="warning")
-            self.problems.append(feedback.tell(problem))
+            self.problems.append(feedback.redact(problem))
 
     def end(self, status: RunStatus, problems: list[Problem]) -> None:
         """Give the run a status other than complete, with the reasons."""
@@ -257,7 +257,7 @@ class RunStats:
                 self.clip_problems[key] += 1
             counted.add(key)
 
-    def judge(self) -> None:
+    def conclude(self) -> None:
         """Refuse a run with the same error on every clip: that is a bug in the submission, not a result."""
         if self.clips["failed"] and not self.clips["ok"] and len(self.participant_codes) == 1:
             (code,) = self.participant_codes

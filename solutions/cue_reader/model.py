@@ -9,7 +9,7 @@ from cuereader.evidence import cue_claims, space_map, time_weights
 from cuereader.features import read_clip
 from cuereader.sketch import sketch
 from cuereader.speech import telling_words
-from cuereader.wording import tell
+from cuereader.wording import describe
 
 if TYPE_CHECKING:  # the starting kit's types: for editors and type checkers
     from pathlib import Path
@@ -43,7 +43,7 @@ class Model:
         main = contributions.get("interview") or next(iter(contributions.values()))
         levels = self.additive.levels(reading.values)
         return {
-            "text": tell(prediction, contributions, levels, telling_words(reading.transcript)),
+            "text": describe(prediction, contributions, levels, telling_words(reading.transcript)),
             "image": sketch(reading.picture, main),
             "evidence": {
                 "space": space_map(reading, self.additive),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from videonet.evidence import claims, picture, space_map, time_weights
 from videonet.network import TARGETS, Network
-from videonet.wording import tell
+from videonet.wording import describe
 
 if TYPE_CHECKING:  # the starting kit's types: for editors and type checkers
     from pathlib import Path
@@ -29,7 +29,7 @@ class Model:
         answer = self.network.read(clip)
         space = space_map(answer)
         return {
-            "text": tell(answer),
+            "text": describe(answer),
             "image": picture(answer, space),
             "evidence": {"space": space, "time": time_weights(answer), "cues": claims(answer)},
         }

@@ -121,4 +121,4 @@ def test_verdict_of_the_load(case: Case, reports: dict[str, dict[str, str]]) -> 
     """What ingestion makes of such a report is shown by the cases that play alone."""
     report = reports[case.name]
     problem = Problem(report["code"], "load", report["where"], report["found"], report["expected"], report["fix"])
-    check_problems(case.verdict, [Feedback(case.folder, ("warmth",), hidden=False).tell(problem).record()])
+    check_problems(case.verdict, [Feedback(case.folder, ("warmth",), hidden=False).redact(problem).record()])

@@ -143,7 +143,7 @@ def test_a_hidden_phase_repeats_nothing_of_models_that_cannot_be_loaded(tmp_path
         report = caught.value.report
         problem = Problem(report["code"], "load", report["where"], report["found"], report["expected"], report["fix"])
         assert CANARY in str(problem), name
-        told = Feedback(tmp_path / name, ("warmth",), hidden=True).tell(problem)
+        told = Feedback(tmp_path / name, ("warmth",), hidden=True).redact(problem)
         assert CANARY not in str(told.record()) + told.line(), name
 
 
@@ -210,7 +210,7 @@ def feedback(tmp_path: Path, *, hidden: bool) -> Feedback:
 )
 def test_places_in_a_hidden_phase(where: str, told: str, tmp_path: Path) -> None:
     problem = Problem("model_raised", "predict", where, "x", "y", "z")
-    assert feedback(tmp_path, hidden=True).tell(problem).where == told
+    assert feedback(tmp_path, hidden=True).redact(problem).where == told
 
 
 @given(st.sampled_from(list(CODES.values())), st.text(min_size=20), st.data())
@@ -222,16 +222,16 @@ def test_in_a_hidden_phase_every_word_is_from_the_list(code: object, text: str, 
     ours = entry.kind == "O"
     known = problem if ours else Problem(entry.name, stage, stage, entry.found, entry.expected, entry.fix)
     assert (problem.fault == "organiser") == ours
-    assert teller.tell(problem) == known
+    assert teller.redact(problem) == known
 
 
 def test_an_open_phase_cuts_and_a_wrong_code_is_not_believed(tmp_path: Path) -> None:
     teller = feedback(tmp_path, hidden=False)
     problem = Problem("model_raised", "predict", "w" * 9999, "f" * 9999, "e" * 9999, "x" * 9999)
-    told = teller.tell(problem)
+    told = teller.redact(problem)
     assert {len(text) for text in (told.where, told.found, told.expected, told.fix)} == {LONGEST}
     for code in ("made_up", "settings_value", ""):
-        assert teller.tell(replace(problem, code=code, stage="load")).code == "load_failed"
+        assert teller.redact(replace(problem, code=code, stage="load")).code == "load_failed"
 
 
 def test_what_cannot_be_printed_is_written_out() -> None:

@@ -20,7 +20,7 @@ def told(folder: Path, monkeypatch: pytest.MonkeyPatch, total: int, seconds_each
     progress = Progress(log, clock, "first pass", "clips", total)
     for done in range(1, total + 1):
         now[0] += seconds_each
-        progress.tell(done)
+        progress.update(done)
     log.close()
     return (folder / "log.txt").read_text("utf-8").splitlines()
 

@@ -115,7 +115,7 @@ def test_an_unreadable_clip_does_not_hide_that_every_other_failed(tmp_path: Path
     log, stats = Log(tmp_path / "log.txt"), RunStats()
     stats.add_clip("c0", "unreadable", [problem("clip_unreadable")], log)
     stats.add_clip("c1", "failed", [problem("model_raised")], log)
-    stats.judge()
+    stats.conclude()
     assert stats.status == "invalid"
 
 
@@ -123,5 +123,5 @@ def test_different_failures_are_results(tmp_path: Path) -> None:
     log, stats = Log(tmp_path / "log.txt"), RunStats()
     stats.add_clip("c0", "failed", [problem("model_raised")], log)
     stats.add_clip("c1", "failed", [problem("target_missing")], log)
-    stats.judge()
+    stats.conclude()
     assert stats.status == "complete"

@@ -78,7 +78,7 @@ def summary(tmp_path: Path, *outcomes: tuple[Any, list[Problem]]) -> tuple[RunSt
     log, stats = Log(tmp_path / "log.txt"), RunStats(total=len(outcomes))
     for number, (status, problems) in enumerate(outcomes):
         stats.add_clip(f"c{number}", status, problems, log)
-    stats.judge()
+    stats.conclude()
     log.line("-- summary", summary=True)
     stats.summarise(log)
     log.close()

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from cuereader.evidence import EVENTS_AND_WORDS, happens, space_map, spread, time_weights
 from cuereader.features import CUES, EVENTS, FEATURES, Reading, read_clip
-from cuereader.wording import tell
+from cuereader.wording import describe
 from numpy.typing import NDArray
 
 from file_clip import FileClip
@@ -199,14 +199,14 @@ def test_every_measured_cue_is_in_the_vocabulary() -> None:
 
 def test_the_wording_follows_sign_and_level() -> None:
     zero = dict.fromkeys(CUES, 0.0)
-    text = tell(
+    text = describe(
         {"interview": 0.68},
         {"interview": zero | {"smile": 0.1, "lighting": -0.05, "gaze": 0.001}},
         zero | {"smile": 1.2, "lighting": -0.8},
         [],
     )
     assert text == "The interview score is high (0.68). A smile raised it; dim lighting lowered it."
-    plain = tell({"interview": 0.5}, {"interview": zero}, zero, ["boring"])
+    plain = describe({"interview": 0.5}, {"interview": zero}, zero, ["boring"])
     assert plain == (
         "The interview score is medium (0.50). Nothing stands out in this clip: no cue moved it by much."
     )  # fmt: skip

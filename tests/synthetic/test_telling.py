@@ -6,7 +6,7 @@ import pytest
 
 from bundle_tools.phase_data.settings import VOCABULARY
 from bundle_tools.synthetic.person import CAUSAL, CUE_NAMES, NEUTRAL, TARGETS, Cues, stream
-from bundle_tools.synthetic.script import paraphrases, tell
+from bundle_tools.synthetic.script import explain, paraphrases
 from score.text import Vocabulary, parse_claims
 
 
@@ -36,7 +36,7 @@ def test_the_published_lexicon_reads_every_wording(cue: str) -> None:
 def test_a_text_names_the_two_strongest_causes_as_they_are(label: float, level: str) -> None:
     cues = Cues(**dict.fromkeys(CUE_NAMES, NEUTRAL) | {"smile": 0.9, "posture": 0.1, "gaze": 0.6})
     shares = dict.fromkeys(CAUSAL, 0.0) | {"smile": 0.1, "posture": -0.08, "gaze": 0.01}
-    texts = tell(cues, shares, label, "the interview score", stream(1, "telling"))
+    texts = explain(cues, shares, label, "the interview score", stream(1, "telling"))
     smiles = paraphrases("smile", much=True, sign=1, score="the interview score")
     slouches = paraphrases("posture", much=False, sign=-1, score="the interview score")
     assert len(texts) == 2

@@ -11,15 +11,15 @@ from bundle_tools.codabench.rules.findings import CRASHES, IGNORED, REFUSED, Fin
 
 def check_keys(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find what is wrong with any key of the file."""
-    yield from _told(bundle, bundle.mistakes)
+    yield from _key_findings(bundle, bundle.mistakes)
 
 
 def check_board_keys(bundle: ParsedBundle) -> Iterator[Finding]:
     """Find wrong keys of leaderboards; in a converted file all other keys are Codabench's own."""
-    yield from _told(bundle, (mistake for mistake in bundle.mistakes if mistake.key_path[0] == "leaderboards"))
+    yield from _key_findings(bundle, (mistake for mistake in bundle.mistakes if mistake.key_path[0] == "leaderboards"))
 
 
-def _told(bundle: ParsedBundle, mistakes: Iterable[KeyMistake]) -> Iterator[Finding]:
+def _key_findings(bundle: ParsedBundle, mistakes: Iterable[KeyMistake]) -> Iterator[Finding]:
     for mistake in mistakes:
         where, key = bundle.at(*mistake.key_path), mistake.key_path[-1]
         if mistake.kind == "unknown":

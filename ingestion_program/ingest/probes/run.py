@@ -94,7 +94,7 @@ class ProbePass:
             for call in group_calls(self._plan[task.clip_id])[index] if not answer.unreadable else ():
                 self._record(call, answer)
             self._count.duration_s = clock.elapsed_s() - started
-            progress.tell(self._count.asked)
+            progress.update(self._count.asked)
         self._gone = pool.stopped_by
 
     @property

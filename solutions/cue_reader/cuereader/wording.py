@@ -18,7 +18,7 @@ _SMALL = 0.012
 """Smaller contributions are not mentioned."""
 
 
-def tell(
+def describe(
     prediction: Mapping[str, float],
     contributions: Mapping[str, Mapping[str, float]],
     levels: Mapping[str, float],

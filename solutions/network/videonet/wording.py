@@ -19,7 +19,7 @@ _SMALL = 0.012
 """Smaller effects are not mentioned."""
 
 
-def tell(answer: NetworkOutput) -> str:
+def describe(answer: NetworkOutput) -> str:
     """Return the text: the interview score and the two others that the cues moved most, each with its causes."""
     effects = answer.scores - answer.without
     main = TARGETS.index("interview")

@@ -11,7 +11,7 @@ from cuereader.additive import load
 from cuereader.evidence import cue_claims, space_map, time_weights
 from cuereader.features import Reading, read_clip
 from cuereader.speech import telling_words
-from cuereader.wording import tell
+from cuereader.wording import describe
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -78,7 +78,7 @@ class Model:
     def told(self, reading: Reading, prediction: Scores, contributions: Contributions) -> str:
         """Put contributions into words."""
         levels = self.additive.levels(reading.values)
-        return tell(prediction, contributions, levels, telling_words(reading.transcript))
+        return describe(prediction, contributions, levels, telling_words(reading.transcript))
 
 
 def luck_of(reading: Reading) -> np.random.Generator:

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from cuereader.additive import AdditiveModel
 from cuereader.features import CUES, FEATURES, Reading
-from cuereader.wording import tell
+from cuereader.wording import describe
 
 from .honest import GRID, Account, Array, Model, Scores, luck_of, seconds_of
 
@@ -79,7 +79,7 @@ class Centre(Model):
         cues = self.additive.contributions(values)
         rows, columns = np.mgrid[-1 : 1 : GRID[0] * 1j, -1 : 1 : GRID[1] * 1j]
         time = np.exp(-(np.linspace(-1, 1, seconds_of(reading.duration_s)) ** 2))
-        text = tell(prediction, cues, self.additive.levels(values), [])
+        text = describe(prediction, cues, self.additive.levels(values), [])
         return Account(text, np.exp(-3 * (rows**2 + columns**2)), time, cues)
 
 

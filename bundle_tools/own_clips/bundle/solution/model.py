@@ -59,7 +59,7 @@ class Model:
         measured = seen.mean()
         parts = self.contributions(measured)
         return {
-            "text": self.tell(prediction, parts[self.main], measured > self.means),
+            "text": self.describe(prediction, parts[self.main], measured > self.means),
             "image": clip.frame_at(clip.duration_s / 2, size=(355, 200)),
             "evidence": {
                 "space": self.where(seen),
@@ -87,7 +87,7 @@ class Model:
         lost = self.standard(measured) - self.standard(edited)
         return {name: weights * lost for name, weights in self.weights.items()}
 
-    def tell(self, prediction: dict[str, float], parts: NDArray[np.float64], above: NDArray[np.bool_]) -> str:
+    def describe(self, prediction: dict[str, float], parts: NDArray[np.float64], above: NDArray[np.bool_]) -> str:
         """Name the level of the main target, and what raised or lowered it, largest contribution first."""
         target = self.targets[self.main]
         share = (prediction[self.main] - target["minimum"]) / self.span(self.main)
