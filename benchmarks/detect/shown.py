@@ -77,7 +77,7 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: KeyedRandom) -> Iterator[Sh
     names = {name: f"{drawn.clip_id}-{name}" for name in drawn.exchanged}
     # The plain ones have a second drawing too, as every clip of such a phase has.
     exchanges: dict[str, Exchange] = dict.fromkeys([drawn.clip_id, *names.values()], exchange)
-    stage = CopyFactory(Dataset([], {}, exchanges, {}), task, draws)
+    factory = CopyFactory(Dataset([], {}, exchanges, {}), task, draws)
     plain = _source(drawn, drawn.clip_id, PLAIN)
     for name, parts in drawn.exchanged.items():
         suspects = tuple(by_name[part] for part in parts)
@@ -90,7 +90,7 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: KeyedRandom) -> Iterator[Sh
             ("plain", plain, Call(drawn.clip_id, "original")),
         )
         for role, source, call in calls:
-            (clip,) = stage.clips(source, [call])
+            (clip,) = factory.clips(source, [call])
             yield Shown(name, role, drawn.clip_id, drawn.person, clip, suspects)
 
 
@@ -103,7 +103,7 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: KeyedR
     high = bottom - top  # eyes and mouth, so that brows, forehead and chin lie around
     box = Box(max(0, left - 0.02), max(0, top - 0.5 * high), min(1, right + 0.02), min(1, bottom + 0.1 * high))
     others = [_source(lender, lender.clip_id, PLAIN) for lender in phase]
-    stage = CopyFactory(Dataset(others, {}, {}, {drawn.clip_id: box}), task, draws)
+    factory = CopyFactory(Dataset(others, {}, {}, {drawn.clip_id: box}), task, draws)
     source = _source(drawn, drawn.clip_id, PLAIN)
     cells = _nearest_cells(float(left + right) / 2, float(top + bottom) / 2)
     second = int(draws.generator("second", drawn.clip_id).integers(5))
@@ -115,7 +115,7 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: KeyedR
     original = Call(drawn.clip_id, "original")
     for name, call in calls.items():
         for role, asked in (("altered", call), ("plain", original)):
-            (clip,) = stage.clips(source, [asked])
+            (clip,) = factory.clips(source, [asked])
             yield Shown(name, role, drawn.clip_id, drawn.person, clip, face)
 
 
@@ -127,14 +127,16 @@ def copied_calls(dataset: Dataset, people: dict[str, str], task: Task, draws: Ke
         for copy in dataset.copies[clip.clip_id]:
             # A clip of the set could have been drawn with this cue neutral: then this very file would be its plain one.
             other = replace(clip, clip_id=f"{clip.clip_id}-{copy.cue}", path=copy.path, transcript=copy.transcript)
-            stage = CopyFactory(replace(dataset, exchanges={**dataset.exchanges, other.clip_id: exchange}), task, draws)
+            factory = CopyFactory(
+                replace(dataset, exchanges={**dataset.exchanges, other.clip_id: exchange}), task, draws
+            )
             calls = (
                 ("altered", clip, Call(clip.clip_id, "cue", "copy", cue=copy.cue)),
                 ("matched", other, Call(other.clip_id, "original")),
                 ("plain", clip, Call(clip.clip_id, "original")),
             )
             for role, source, call in calls:
-                (shown,) = stage.clips(source, [call])
+                (shown,) = factory.clips(source, [call])
                 yield Shown(f"copy: {copy.cue}", role, clip.clip_id, people[clip.clip_id], shown, face)
 
 

@@ -148,8 +148,8 @@ def _height(text: str) -> int:
 
 
 def _from_folder(arguments: argparse.Namespace) -> int:
-    stage, problems = StagingFolder(arguments.out, arguments.seed), Problems()
-    stage.check_apart("--clips", arguments.clips, problems)
+    staging, problems = StagingFolder(arguments.out, arguments.seed), Problems()
+    staging.check_apart("--clips", arguments.clips, problems)
     description = read_description(arguments.challenge, problems) if arguments.challenge else Description()
     asked_for = (arguments.practice or 0) + (arguments.final or 0)
     sources = Sources(
@@ -159,7 +159,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         dataset = read_folder(sources, description, problems, progress)
     usual = min(PHASE_CLIPS, max(1, len(dataset.clips) // SHARE))
     sizes = {"practice": arguments.practice or usual, "final": arguments.final or usual}
-    parts = split_by_source(dataset, sizes, seed=stage.seed)
+    parts = split_by_source(dataset, sizes, seed=staging.seed)
     options = SetOptions(arguments.reencode, arguments.time_limit, arguments.rank_by)
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
@@ -173,7 +173,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 
     with progress_bar("clips") as progress:
         written = write(
-            dataset, parts, stage, options, notes=NOTES, workers=workers(), progress=progress, finish=add_rest
+            dataset, parts, staging, options, notes=NOTES, workers=workers(), progress=progress, finish=add_rest
         )
     for target in dataset.challenge.targets:
         say(f"Target {target.name}: {target.minimum:g} to {target.maximum:g}, mean {written.constants[target.name]}.")
@@ -221,8 +221,8 @@ def _say_of_clips(written: Written) -> None:
 
 
 def _first_impressions(arguments: argparse.Namespace) -> int:
-    stage, problems = StagingFolder(arguments.out, arguments.seed), Problems()
-    stage.check_apart("--source", arguments.source, problems)
+    staging, problems = StagingFolder(arguments.out, arguments.seed), Problems()
+    staging.check_apart("--source", arguments.source, problems)
     with progress_bar("reading", "file") as progress:
         released = read_first_impressions(
             arguments.source,
@@ -236,7 +236,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         say(line)
     dataset, official = released.dataset, arguments.official_split
     sizes = {} if official else {"practice": arguments.practice, "final": arguments.final}
-    parts = released.official_parts() if official else split_by_source(dataset, sizes, seed=stage.seed)
+    parts = released.official_parts() if official else split_by_source(dataset, sizes, seed=staging.seed)
     options = SetOptions(
         arguments.reencode,
         arguments.time_limit,
@@ -244,7 +244,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         old_targets=OLD_TARGETS if arguments.results else None,
     )
     with progress_bar("clips") as progress:
-        written = write(dataset, parts, stage, options, notes=RELEASE_NOTES, workers=workers(), progress=progress)
+        written = write(dataset, parts, staging, options, notes=RELEASE_NOTES, workers=workers(), progress=progress)
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} videos.")
     _say_of_clips(written)

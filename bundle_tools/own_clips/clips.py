@@ -155,15 +155,17 @@ class CleanClip:
 class Workshop:
     """Makes clips and records each finished one, so that an interrupted run can continue."""
 
-    def __init__(self, stage: StagingFolder, height: int | None, problems: Problems, progress: Progress | None) -> None:
+    def __init__(
+        self, staging: StagingFolder, height: int | None, problems: Problems, progress: Progress | None
+    ) -> None:
         """Read the clips that an interrupted run has finished.
 
         `height`: as in `canonical`. `problems`: receives the clips that cannot be made.
         """
-        self.finished = dict(_read_journal(stage.journal)) if stage.journal.exists() else {}
+        self.finished = dict(_read_journal(staging.journal)) if staging.journal.exists() else {}
         self.kept = 0
         """Number of clips from an earlier run whose file still matches its hash."""
-        self._stage, self._height, self._problems, self._progress = stage, height, problems, progress
+        self._staging, self._height, self._problems, self._progress = staging, height, problems, progress
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._done = self._total = 0
@@ -187,7 +189,7 @@ class Workshop:
                 raise
 
     def _path(self, entry: NamedClip) -> Path:
-        return self._stage.folder / entry.file
+        return self._staging.folder / entry.file
 
     def _make(self, clips: Sequence[NamedClip]) -> None:
         missing = [entry for entry in clips if not self._is_finished(entry)]
@@ -222,7 +224,7 @@ class Workshop:
         with replaced(self._path(clip)) as unfinished:
             unfinished.write_bytes(data)
         made = CleanClip(hashlib.sha256(data).hexdigest(), len(data), facts)
-        with self._lock, self._stage.journal.open("a", encoding="utf-8") as file:
+        with self._lock, self._staging.journal.open("a", encoding="utf-8") as file:
             file.write(json.dumps([clip.clip_id, asdict(made)]) + "\n")
             self.finished[clip.clip_id] = made
 

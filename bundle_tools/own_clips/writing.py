@@ -60,7 +60,7 @@ class Written:
 def write(
     dataset: LabelledSet,
     parts: Sequence[Split],
-    stage: StagingFolder,
+    staging: StagingFolder,
     options: SetOptions,
     *,
     notes: str,
@@ -77,8 +77,8 @@ def write(
 
     Raises BundleError when clips cannot be made; names all of them. The finished ones are kept in the stage.
     """
-    clips = named(dataset.name, parts, stage.seed)
-    made, kept = _make_clips(clips, stage, options.height, workers, progress)
+    clips = named(dataset.name, parts, staging.seed)
+    made, kept = _make_clips(clips, staging, options.height, workers, progress)
     challenge = dataset.challenge
     training = [clip for part in parts if not part.is_phase for clip in part.clips] or dataset.clips
     means = np.mean([clip.labels for clip in training], axis=0)
@@ -89,21 +89,21 @@ def write(
     version = f"{dataset.name}-{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:8]}"
     for part in parts:
         own = [entry for entry in clips if entry.part is part]
-        part_folder = stage.folder / folder_of(part)
+        part_folder = staging.folder / folder_of(part)
         write_transcripts(part_folder, {entry.clip_id: entry.clip.transcript for entry in own})
         if part.is_phase:
             phase = PhaseValues(part.name, version, part.is_open)
             _write_input(dataset, phase, own, part_folder, options, made)
-            _write_reference(dataset, phase, own, stage.folder / "reference_data" / part.name, options, constants)
+            _write_reference(dataset, phase, own, staging.folder / "reference_data" / part.name, options, constants)
         else:
             _write_labels(dataset, own, part_folder)
             facts = {"clips": own, "targets": challenge.targets, "ratings": dataset.ratings, "notes": notes}
             _write_text("public.md.j2", part_folder / "README.md", **facts)
-    _write_private(clips, stage.private, made)
+    _write_private(clips, staging.private, made)
     if finish is not None:
-        finish(stage.folder, constants)
-    _write_sums(stage.folder, {entry.file: made[entry.clip_id].sha256 for entry in clips})
-    stage.finish()
+        finish(staging.folder, constants)
+    _write_sums(staging.folder, {entry.file: made[entry.clip_id].sha256 for entry in clips})
+    staging.finish()
     encoded = {entry.clip.name: made[entry.clip_id].facts.encoded for entry in clips}
     again = {name: kinds for name, kinds in encoded.items() if kinds}
     return Written(kept, constants, again, list(_remarks(clips, made)))
@@ -117,7 +117,7 @@ def _remarks(clips: Sequence[NamedClip], made: Mapping[str, CleanClip]) -> Itera
 
 
 def _make_clips(
-    clips: Sequence[NamedClip], stage: StagingFolder, height: int | None, workers: int, progress: Progress | None
+    clips: Sequence[NamedClip], staging: StagingFolder, height: int | None, workers: int, progress: Progress | None
 ) -> tuple[dict[str, CleanClip], int]:
     """Make all clips; return them by opaque name, and the number that an interrupted run had finished."""
     plan = [
@@ -125,14 +125,14 @@ def _make_clips(
         str(height),
         *sorted(f"{entry.file},{entry.clip.location},{entry.clip.location.size}" for entry in clips),
     ]
-    stage.begin(hashlib.sha256("\n".join(plan).encode("utf-8", "backslashreplace")).hexdigest())
+    staging.begin(hashlib.sha256("\n".join(plan).encode("utf-8", "backslashreplace")).hexdigest())
     problems = Problems()
-    workshop = Workshop(stage, height, problems, progress)
+    workshop = Workshop(staging, height, problems, progress)
     if height is None:
-        stage.check_space(sum(entry.clip.location.size for entry in clips if entry.clip_id not in workshop.finished))
+        staging.check_space(sum(entry.clip.location.size for entry in clips if entry.clip_id not in workshop.finished))
     workshop.make(clips, workers)
     _check_twins(clips, workshop.finished, problems)
-    problems.stop("The clips", f"Nothing was written to {stage.out}; finished clips are kept in {stage.folder}.")
+    problems.stop("The clips", f"Nothing was written to {staging.out}; finished clips are kept in {staging.folder}.")
     return workshop.finished, workshop.kept
 
 
