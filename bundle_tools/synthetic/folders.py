@@ -120,7 +120,11 @@ def write_phase(
                 there = folder if (folder / "task.yaml").exists() else made
                 content = (there / "task.yaml").read_bytes()
                 (made / "task.yaml").write_bytes(VERSION_LINE.sub(rb"\g<1>" + version.encode(), content, count=1))
-            _move_into(folder, made)
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in made.iterdir():  # each takes the place of an old one with its name
+                if (folder / path.name).is_dir():
+                    shutil.rmtree(folder / path.name)
+                shutil.move(path, folder / path.name)
     # Baseline scores on earlier clips would be wrong; `bundle data baselines` computes new ones.
     (reference_dir / "landmarks.json").unlink(missing_ok=True)
 
@@ -228,16 +232,6 @@ def _collect(results: Iterable[_Made], total: int, progress: Progress | None) ->
 def _fresh(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-
-
-def _move_into(folder: Path, made: Path) -> None:
-    """Replace old files and folders by new ones with the same names."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in made.iterdir():
-        earlier = folder / path.name
-        if earlier.is_dir():
-            shutil.rmtree(earlier)
-        shutil.move(path, earlier)
 
 
 def _transcripts(made: Iterable[_Made]) -> dict[str, str]:

@@ -172,7 +172,16 @@ def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
     if threshold is None:
         threshold = float(np.median(truth[:, main]))
     span = np.array([target.maximum - target.minimum for target in settings.targets])
-    table = _addends(truth, prediction, span, main, threshold)
+    failed = np.isnan(prediction)
+    good = ~failed[:, main : main + 1]
+    table = _Table(
+        count=np.ones((len(truth), 1)),
+        ok=good.astype(np.float64),
+        residual=np.where(failed, 0.0, prediction - truth),
+        error=np.where(failed, span, np.abs(prediction - truth)),
+        selected=(good & (prediction[:, main : main + 1] >= threshold)).astype(np.float64),
+        labelled=(truth[:, main : main + 1] >= threshold).astype(np.float64),
+    )
     people = np.unique(outcomes.sources[kept], return_inverse=True)[1].astype(np.int64)
     attributes = tuple(_compare(attribute, attribute.member[kept], people, table, settings) for attribute in groups)
     return Fairness(
@@ -198,19 +207,6 @@ def _summary(attribute: AttributeGaps, main: int) -> Summary:
         residual=largest([group.residual[main].value for group in groups]),
         error_gap=largest([group.error_gap[main].value for group in groups]),
         rate_ratio=min(ratios, default=math.nan),
-    )
-
-
-def _addends(truth: Array, prediction: Array, span: Array, main: int, threshold: float) -> _Table:
-    failed = np.isnan(prediction)
-    good = ~failed[:, main : main + 1]
-    return _Table(
-        count=np.ones((len(truth), 1)),
-        ok=good.astype(np.float64),
-        residual=np.where(failed, 0.0, prediction - truth),
-        error=np.where(failed, span, np.abs(prediction - truth)),
-        selected=(good & (prediction[:, main : main + 1] >= threshold)).astype(np.float64),
-        labelled=(truth[:, main : main + 1] >= threshold).astype(np.float64),
     )
 
 
