@@ -3,7 +3,7 @@
 BIN = .venv/bin
 SUBMISSION = solutions/cue_reader
 PHASE = practice
-# Extra groups of packages from requirements/: lint, browser, cluster, croissant.
+# Extra groups of packages from requirements/: lint, browser, cluster, croissant, mutation.
 WITH =
 COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
 # Keep compiled files even if the environment forbids them: the tests import everything in several processes.
@@ -15,7 +15,8 @@ ARGS =
 lint format: WITH = lint
 test-all: WITH = browser cluster croissant lint
 screenshots: WITH = browser
-.PHONY: help setup demo test test-all check build lint format screenshots bench lock clean
+mutate: WITH = mutation
+.PHONY: help setup demo test test-all check build lint format mutate screenshots bench lock clean
 
 help: ## list the targets
 	@echo "First Impressions, Explained: make TARGET"
@@ -49,6 +50,14 @@ format: setup ## format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix --quiet . || true
 
+mutate: setup ## list what no test notices when code breaks; tests/mutation.toml names the code (git restore it after a kill)
+	@mkdir -p build
+	@rm -f build/mutants.sqlite
+	@$(BIN)/cosmic-ray init tests/mutation.toml build/mutants.sqlite
+	@$(BIN)/cr-filter-operators build/mutants.sqlite tests/mutation.toml
+	@$(BIN)/cosmic-ray exec tests/mutation.toml build/mutants.sqlite
+	@$(BIN)/cr-report --surviving-only --show-diff build/mutants.sqlite
+
 bench: setup ## measure speed and memory
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
 
@@ -61,7 +70,7 @@ lock: setup ## lock the newest versions of all packages
 	$(COMPILE) --upgrade pyproject.toml -o ingestion_program/requirements.lock
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock scoring_program/requirements.in -o scoring_program/requirements.lock
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock --extra dev pyproject.toml -o requirements/dev.lock
-	for group in browser cluster croissant lint; do $(COMPILE) --upgrade -c requirements/dev.lock requirements/$$group.in -o requirements/$$group.lock || exit; done
+	for group in browser cluster croissant lint mutation; do $(COMPILE) --upgrade -c requirements/dev.lock requirements/$$group.in -o requirements/$$group.lock || exit; done
 	$(COMPILE:--universal=--python-platform x86_64-manylinux_2_28) --upgrade -c ingestion_program/requirements.lock requirements/gpu.in -o requirements/gpu.lock
 
 clean: ## remove what the commands made, except .venv

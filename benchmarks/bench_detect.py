@@ -13,6 +13,7 @@ The operators for filmed clips are tried on drawn clips without their second dra
 import argparse
 import csv
 import multiprocessing
+import operator
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -172,7 +173,7 @@ def main() -> int:
     jobs = jobs_of(drawn, options.filmed, seed=options.seed, copies=not options.no_copies)
     calls: list[MeasuredCall] = []
     with ProcessPoolExecutor(options.workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for batch in pool.map(_run, jobs):
+        for batch in pool.map(operator.call, jobs):
             calls += batch
         print(f"     {len(calls)} calls seen, {time.perf_counter() - started:.0f} s", flush=True)
         holds = report(calls, pool.map)
@@ -196,10 +197,6 @@ def report(calls: Sequence[MeasuredCall], each: Callable[..., Iterable[Detection
     limited = [row for row in rows if row.matched]
     holds = [workload.verdict(f"{row.intervention}, largest area", row.worst, LIMIT) for row in limited]
     return bool(holds) and all(holds)
-
-
-def _run(job: Callable[[], list[MeasuredCall]]) -> list[MeasuredCall]:
-    return job()
 
 
 if __name__ == "__main__":

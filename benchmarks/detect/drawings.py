@@ -47,7 +47,9 @@ def draw(folder: Path, *, clips: int, seed: int, workers: int) -> list[Drawn]:
     `folder`: where they are kept, separately for each version of the generator.
     """
     members = plan("final", clips=clips, seed=seed)
-    make = partial(_make, folder / f"{_version()}-{seed}-{clips}")
+    sources = sorted(Path(drawing.__file__).parent.glob("*.py"))
+    version = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:8]
+    make = partial(_make, folder / f"{version}-{seed}-{clips}")
     return list(_map(make, members, workers))
 
 
@@ -55,16 +57,13 @@ def _exchanges(seed: int, parts: dict[str, DrawnPart], one: Picture, other: Pict
     """Return by name the sets of parts to exchange: each kind alone, all of the person's, and every part."""
     exchanges: dict[str, tuple[str, ...]] = {name: (name,) for name in EXPRESSIVE if name in parts}
     # A place that is empty in both drawings shows nothing; of the others one is drawn.
-    things = [name for name, part in parts.items() if name not in EXPRESSIVE and _differs(one, other, part)]
+    others = {name: part for name, part in parts.items() if name not in EXPRESSIVE}
+    things = [name for name, part in others.items() if (one != other)[_mask([part])[..., 0]].any()]
     if things:
         exchanges["thing"] = (things[int(stream(seed, "detect").integers(len(things)))],)
     exchanges["person"] = tuple(name for name in parts if name in EXPRESSIVE)
     exchanges["everything"] = tuple(parts)
     return exchanges
-
-
-def _differs(one: Picture, other: Picture, part: DrawnPart) -> bool:
-    return bool((one != other)[_mask([part])[..., 0]].any())
 
 
 def _make(folder: Path, member: Member) -> Drawn:
@@ -113,11 +112,6 @@ def _mask(parts: list[DrawnPart]) -> npt.NDArray[np.bool_]:
         if part.outline is not None:
             cv2.fillPoly(mask, [np.rint(part.outline).astype(np.int32)], 1)
     return mask.astype(bool)
-
-
-def _version() -> str:
-    sources = sorted(Path(drawing.__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:8]
 
 
 def _map(make: Callable[[Member], Drawn], members: list[Member], workers: int) -> Iterator[Drawn]:

@@ -59,7 +59,8 @@ def look(shown: Shown) -> Seen:
     moving = np.asarray(np.mean([cv2.absdiff(one, other) for one, other in pairs], axis=0), np.float32)
     detail = np.asarray(np.mean([np.abs(_detail(frame)) for frame in firsts], axis=0), np.float32)
     mask = _moved(mask_of(shown.parts, *still.shape).view(np.uint8), *shown.shift)
-    far = _distance(mask)
+    inside, outside = (cv2.distanceTransform(side, cv2.DIST_L2, 5) for side in (mask, 1 - mask))
+    far = np.asarray(np.where(mask > 0, inside - 0.5, 0.5 - outside), np.float32)  # pixels; negative outside
     numbers |= _of_region(far, still, moving, detail, firsts, pairs)
     numbers |= _of_sound(shown)
     numbers["words"] = float(len(shown.clip.transcript.split()))
@@ -104,13 +105,6 @@ def _moved(mask: npt.NDArray[np.uint8], right: int, down: int) -> npt.NDArray[np
     matrix = np.array([[1, 0, right], [0, 1, down]], np.float32)
     size = (mask.shape[1], mask.shape[0])
     return np.asarray(cv2.warpAffine(mask, matrix, size, borderMode=cv2.BORDER_REPLICATE), np.uint8)
-
-
-def _distance(mask: npt.NDArray[np.uint8]) -> Numbers:
-    """Return the distance of each pixel from the outline, in pixels, negative outside."""
-    inside = cv2.distanceTransform(mask, cv2.DIST_L2, 5)
-    outside = cv2.distanceTransform(1 - mask, cv2.DIST_L2, 5)
-    return np.asarray(np.where(mask > 0, inside - 0.5, 0.5 - outside), np.float32)
 
 
 def _of_region(

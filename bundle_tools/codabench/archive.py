@@ -1,7 +1,6 @@
 """Zip files: folders zipped as Codabench does it, and reproducible zips."""
 
 import os
-import shutil
 import zipfile
 import zlib
 from collections.abc import Iterable
@@ -128,11 +127,6 @@ def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[
         packed = [entry for entry in packed if not entry[0].startswith(prefix)]
         packed.append((zipped[folder], archive))
     return zipped, packed
-
-
-def copy_tree(source: Path, target: Path) -> None:
-    """Copy the content of a folder into another one that may exist."""
-    shutil.copytree(source, target, dirs_exist_ok=True)
 
 
 def _method(name: str) -> int:

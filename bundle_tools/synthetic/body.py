@@ -77,7 +77,10 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
     when = spells(seed, duration)
     gestures = stream(seed, "gestures")
     look = 2 * (cues.gaze - NEUTRAL)
-    gaze_x, gaze_y = _glance(seed, times, when["gaze"], max(0.0, -look))
+    glances = stream(seed, "glances")  # aside, once; how far is the cue
+    away = max(0.0, -look) * _during(times, when["gaze"], _GLANCE_RAMP_S)
+    gaze_x = away * glances.choice((-1.0, 1.0)) * glances.uniform(0.85, 1.0)
+    gaze_y = away * glances.uniform(-0.1, 0.45)
     return Performance(
         times=times,
         head_x=idle_x + 0.06 * side * slouch,
@@ -113,13 +116,6 @@ def _during(times: Track, when: tuple[float, float], ramp: float) -> Track:
     return track
 
 
-def _glance(seed: int, times: Track, when: tuple[float, float], averted: float) -> tuple[Track, Track]:
-    """Look aside once; how far is the cue."""
-    random = stream(seed, "glances")
-    away = averted * _during(times, when, _GLANCE_RAMP_S)
-    return away * random.choice((-1.0, 1.0)) * random.uniform(0.85, 1.0), away * random.uniform(-0.1, 0.45)
-
-
 def _blinks(seed: int, times: Track, duration: float) -> Track:
     random = stream(seed, "blinks")
     lids = np.ones_like(times)
@@ -145,7 +141,8 @@ def draw_body(cast: Cast, scale: float, vividness: float, light: float) -> Layer
     """Return neck and shoulders in their clothes."""
     cloth = clothing_colour(cast, vividness)
     canvas = Canvas(BODY_BOX, scale, cloth)
-    neck = canvas.shape(_neck())
+    right = [(0.46, 0.7), (0.45, 1.3), (0.56, 1.62), (0.8, 1.85)]
+    neck = canvas.shape(np.array([*right, (0, 2.3), *[(-x, y) for x, y in right[::-1]]]))
     canvas.paint(neck, tint(cast.skin, 0.88))
     canvas.cover(neck)
     torso = canvas.shape(_torso())
@@ -190,11 +187,6 @@ def draw_hand(cast: Cast, scale: float, vividness: float) -> Layer:
     x, _ = canvas.grid()
     canvas.image *= (1 - 0.25 * np.clip(np.abs(x) / 0.5, 0, 1) ** 2).astype(np.float32)[..., None]
     return canvas.layer()
-
-
-def _neck() -> Points:
-    right = [(0.46, 0.7), (0.45, 1.3), (0.56, 1.62), (0.8, 1.85)]
-    return np.array([*right, (0, 2.3), *[(-x, y) for x, y in right[::-1]]])
 
 
 def _torso() -> Points:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import product
 from math import factorial
 
@@ -82,7 +81,7 @@ def shapley(rule: LabelRule, cues: Cues) -> NDArray[np.float64]:
     noiseless label of the clip in which all other cues are neutral. All 256 coalitions are enumerated; the values of
     a target add up to its noiseless label minus the label of a clip in which every cue is neutral.
     """
-    coalitions = _coalitions()
+    coalitions = np.array(list(product((False, True), repeat=len(CAUSAL))))  # row i holds the binary digits of i
     worth = 1 / (1 + np.exp(-rule.logits(np.where(coalitions, cues.causal(), NEUTRAL))))
     sizes, players = coalitions.sum(axis=1), len(CAUSAL)
     chance = np.array([factorial(s) * factorial(players - s - 1) for s in range(players)]) / factorial(players)
@@ -141,9 +140,3 @@ def as_entry(
         "time": {cue: seconds.astype(int).tolist() for cue, seconds in {**times, "words": spoken}.items()},
         "texts": texts,
     }
-
-
-@lru_cache(maxsize=1)
-def _coalitions() -> NDArray[np.bool_]:
-    """Return all coalitions, shape (256, 8); row i holds the binary digits of i."""
-    return np.array(list(product((False, True), repeat=len(CAUSAL))))

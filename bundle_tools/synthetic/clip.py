@@ -41,17 +41,13 @@ def encode_together(clips: Sequence[Clip], *, fps: int, rate: int, size: int = C
             data = _encode(frames, sound, fps, rate, quality)
             if len(data) + 8 > size:
                 break
-            files.append(data + _free_box(size - len(data)))
+            padding = size - len(data)  # a `free` box (ISO/IEC 14496-12), which players skip
+            files.append(data + padding.to_bytes(4, "big") + b"free" + bytes(padding - 8))
         else:
             return files
     raise ValueError(
         f"clip of {len(data)} bytes does not fit into {size} bytes at quality {quality}: allow a larger size"
     )
-
-
-def _free_box(size: int) -> bytes:
-    """Return a `free` box of the ISO base media file format (ISO/IEC 14496-12): padding that players skip."""
-    return size.to_bytes(4, "big") + b"free" + bytes(size - 8)
 
 
 def _encode(

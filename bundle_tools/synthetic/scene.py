@@ -70,7 +70,8 @@ class Scene:
             _lay(frame, self.hair, _PIVOT, head_at, roll, self.scale)
         _lay(frame, self.body, (0.0, NECK_Y), body_at, acts.shoulders, self.scale)
         _lay(frame, self._expression(index), _PIVOT, head_at, roll, self.scale)
-        self._draw_hand(frame, index)
+        if acts.hand[index] >= _LEAST_RAISED:
+            _lay(frame, self.hand, (0.0, 0.0), *self._hand_at(index), self.scale, flip=self._side > 0)
         self.logo.draw(frame, float(acts.times[index]))
         frame = np.asarray(cv2.LUT(frame, self.light), np.uint8)
         frame = np.asarray(cv2.add(frame, self.lighter[index % _GRAINS]), np.uint8)
@@ -125,10 +126,6 @@ class Scene:
         lowest = HEIGHT + self.scale
         x = self.x + self._side * (2.0 + 0.3 * wave) * self.scale
         return (x, lowest + (highest - lowest) * raised + 0.12 * self.scale * wave), self._side * (-12 + 20 * wave)
-
-    def _draw_hand(self, frame: Picture, index: int) -> None:
-        if self.acts.hand[index] >= _LEAST_RAISED:
-            _lay(frame, self.hand, (0.0, 0.0), *self._hand_at(index), self.scale, flip=self._side > 0)
 
     def _draw_mobile(self, frame: Picture, index: int) -> None:
         """Draw a swinging ball on a thread, eye-catching but without meaning."""

@@ -295,7 +295,10 @@ def _unnamed(pid: int, scratch: Path, lent: Mapping[int, int] = NOTHING_LENT) ->
                 if file.st_nlink == 0 and stat.S_ISREG(file.st_mode):
                     (shared if file.st_dev == _device_of_frames() else files)[file.st_ino] = _taken(file)
                 elif stat.S_ISSOCK(file.st_mode):
-                    unread[file.st_ino] = _unread(pid, entry.name)
+                    # Descriptors that wait to be received; Linux before 5.6 does not say how many.
+                    text = Path(f"/proc/{pid}/fdinfo/{entry.name}").read_text(encoding="ascii")
+                    counts = [line.split()[1] for line in text.splitlines() if line.startswith("scm_fds:")]
+                    unread[file.st_ino] = sum(map(int, counts))
         maps = Path(f"/proc/{pid}/maps").read_bytes()
     except PermissionError:
         return None
@@ -318,12 +321,6 @@ def _unnamed(pid: int, scratch: Path, lent: Mapping[int, int] = NOTHING_LENT) ->
     unseen = [size for inode, size in dict(lent).items() if inode not in shared]
     waiting = ([LARGEST_BLOCK] * count + unseen)[-count:-1]
     return sum(files.values()) >> 20, sum((*shared.values(), *waiting)) >> 20
-
-
-def _unread(pid: int, descriptor: str) -> int:
-    """Return how many descriptors wait in a socket to be received; Linux before 5.6 does not say."""
-    text = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text(encoding="ascii")
-    return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("scm_fds:"))
 
 
 @cache

@@ -194,12 +194,11 @@ def _explain(record: dict[str, Any], folder: Path) -> dict[str, Any]:
     if isinstance(image, str) and IMAGE.fullmatch(image) and _is_regular(folder / image):
         explanation["image"] = read_picture(folder / image)
     if isinstance(evidence, dict):
-        explanation["evidence"] = {key: _weights(part) for key, part in evidence.items()}
+        explanation["evidence"] = {
+            key: part["weights"] if isinstance(part, dict) and "weights" in part else part
+            for key, part in evidence.items()
+        }
     return explanation
-
-
-def _weights(part: object) -> object:
-    return part["weights"] if isinstance(part, dict) and "weights" in part else part
 
 
 def read_picture(path: Path) -> npt.NDArray[np.uint8]:

@@ -14,7 +14,7 @@ independent. The rate ratio is what "disparate impact" and the four-fifths rule 
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,22 +125,17 @@ class Fairness:
             threshold_is_median=self.threshold_is_median,
             attributes=(),
             summaries=tuple(
-                _rounded(summary) if self.answered >= _ENOUGH_ANSWERED and not summary.few else _silent(summary)
+                _coarse(summary, shown=self.answered >= _ENOUGH_ANSWERED and not summary.few)
                 for summary in self.summaries
             ),
             answered=self.answered,
         )
 
 
-def _rounded(summary: Summary) -> Summary:
-    residual, error_gap, rate_ratio = (
-        round(value, 1) for value in (summary.residual, summary.error_gap, summary.rate_ratio)
-    )
-    return replace(summary, residual=residual, error_gap=error_gap, rate_ratio=rate_ratio)
-
-
-def _silent(summary: Summary) -> Summary:
-    return replace(summary, residual=math.nan, error_gap=math.nan, rate_ratio=math.nan)
+def _coarse(summary: Summary, *, shown: bool) -> Summary:
+    names = ("residual", "error_gap", "rate_ratio")
+    values: dict[str, Any] = {name: round(getattr(summary, name), 1) if shown else math.nan for name in names}
+    return replace(summary, **values)
 
 
 @dataclass(frozen=True)
@@ -177,7 +172,16 @@ def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
     if threshold is None:
         threshold = float(np.median(truth[:, main]))
     span = np.array([target.maximum - target.minimum for target in settings.targets])
-    table = _addends(truth, prediction, span, main, threshold)
+    failed = np.isnan(prediction)
+    good = ~failed[:, main : main + 1]
+    table = _Table(
+        count=np.ones((len(truth), 1)),
+        ok=good.astype(np.float64),
+        residual=np.where(failed, 0.0, prediction - truth),
+        error=np.where(failed, span, np.abs(prediction - truth)),
+        selected=(good & (prediction[:, main : main + 1] >= threshold)).astype(np.float64),
+        labelled=(truth[:, main : main + 1] >= threshold).astype(np.float64),
+    )
     people = np.unique(outcomes.sources[kept], return_inverse=True)[1].astype(np.int64)
     attributes = tuple(_compare(attribute, attribute.member[kept], people, table, settings) for attribute in groups)
     return Fairness(
@@ -203,19 +207,6 @@ def _summary(attribute: AttributeGaps, main: int) -> Summary:
         residual=largest([group.residual[main].value for group in groups]),
         error_gap=largest([group.error_gap[main].value for group in groups]),
         rate_ratio=min(ratios, default=math.nan),
-    )
-
-
-def _addends(truth: Array, prediction: Array, span: Array, main: int, threshold: float) -> _Table:
-    failed = np.isnan(prediction)
-    good = ~failed[:, main : main + 1]
-    return _Table(
-        count=np.ones((len(truth), 1)),
-        ok=good.astype(np.float64),
-        residual=np.where(failed, 0.0, prediction - truth),
-        error=np.where(failed, span, np.abs(prediction - truth)),
-        selected=(good & (prediction[:, main : main + 1] >= threshold)).astype(np.float64),
-        labelled=(truth[:, main : main + 1] >= threshold).astype(np.float64),
     )
 
 

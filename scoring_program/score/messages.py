@@ -25,15 +25,11 @@ def say(line: str, stream: TextIO | None = None) -> None:
     try:
         print(line, file=stream, flush=True)
     except (OSError, ValueError):
-        _silence(stream)
-
-
-def _silence(stream: TextIO) -> None:
-    """Discard further output; otherwise Python would fail at exit, after labels were used."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        # Discard further output; otherwise Python would fail at exit, after labels were used.
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 def speak_utf8() -> None:

@@ -99,7 +99,9 @@ def order_sums(
     column_of = {pair: number for number, pair in enumerate(combinations(kinds, 2))}
     sums = np.zeros((len(clips), _SUMS + len(column_of)))
     for row, regions, least in zip(sums, clips, smallest, strict=True):
-        weights = _rounded([region.weight for region in regions])
+        weights = np.array([region.weight for region in regions], dtype=np.float64)
+        largest = np.abs(weights).max(initial=0.0)
+        weights = np.round(weights / largest, _DIGITS) if largest > 0 else weights
         for (first, first_mark), (second, second_mark) in combinations(zip(regions, weights, strict=True), 2):
             difference = first.effect - second.effect
             worth = STILL_WEIGHT if first.still or second.still else 1.0
@@ -120,12 +122,6 @@ def order_sums(
         sums[failed] = 0.0
         sums[failed, :_SUMS] = np.array([-1.0, 1.0, 0.0, 1.0]) * (measured.max() if measured.size else 1.0)
     return sums
-
-
-def _rounded(values: Sequence[float]) -> Array:
-    weights = np.array(values, dtype=np.float64)
-    largest = np.abs(weights).max(initial=0.0)
-    return np.round(weights / largest, _DIGITS) if largest > 0 else weights
 
 
 def agreement(sums: Array) -> Array:

@@ -26,6 +26,7 @@ def test_equals_a_plain_loop_over_resampled_clusters() -> None:
     fast_ccc = np.concatenate([METRICS["ccc"](by_source.weighted(w)) for w in resample_weights(9, 40, 7)])
 
     draws = np.random.default_rng(7)
+    assert len(fast) == 40
     for row in range(40):
         chosen = np.concatenate([np.flatnonzero(sources == source) for source in draws.integers(0, 9, 9)])
         plain = moments(truth[chosen], prediction[chosen], constant)
@@ -50,7 +51,10 @@ def test_each_resample_has_as_many_sources_as_the_data() -> None:
 
 def test_percentiles_by_hand() -> None:
     # 0, 1, .. 100 with level .9: the 5th and the 95th percentile
-    assert percentile_interval(np.arange(101.0), 0.9) == pytest.approx((5, 95))
+    draws = np.arange(101.0)
+    assert percentile_interval(draws, 0.9) == pytest.approx((5, 95))
+    low, high = percentile_interval(np.stack((draws, 2 * draws), axis=1), 0.9)
+    assert [*low, *high] == pytest.approx([5, 10, 95, 190])
 
 
 def test_the_interval_covers_the_mean_about_as_often_as_it_says() -> None:
@@ -99,6 +103,20 @@ def test_order_of_clips_changes_nothing(pair: tuple[Array, Array], data: st.Data
     for name in METRICS:
         shuffled = value(name, truth[order], prediction[order])
         assert shuffled == pytest.approx(value(name, truth, prediction), abs=1e-9), name
+
+
+@given(pair=PAIRS, data=st.data())
+def test_a_resample_counts_as_the_clips_that_it_draws(pair: tuple[Array, Array], data: st.DataObject) -> None:
+    """Labels are centred over all clips: only in a resample are their sums not 0."""
+    truth, prediction = pair
+    numbers = st.integers(0, len(truth) - 1)
+    prediction[data.draw(st.lists(numbers, max_size=2))] = np.nan
+    drawn = data.draw(st.lists(numbers, min_size=1, max_size=12))
+    weights = np.bincount(drawn, minlength=len(truth))[None].astype(float)
+    rows = moments(truth, prediction, CONSTANT).weighted(weights)
+    for name, metric in METRICS.items():
+        expected = value(name, truth[drawn], prediction[drawn])
+        assert float(metric(rows)[0, 0]) == pytest.approx(expected, rel=1e-6, abs=1e-6), name
 
 
 @given(pair=PAIRS)
@@ -191,7 +209,9 @@ TABLE = [
         [0.1, np.nan],
         {"accuracy": 0.45, "r2": 1 - 1.01 / 0.18, "ccc": -1, "pearson": -1, "skill": 1 - 1.1 / 0.6},
     ),
-    ([0.2, 0.6], [0.1, np.nan], {"pearson": -1}),  # from 0.5 on, the far end is 0
+    # Below 0.5, the far end is 1: t - .5 = -.3 0 .3 and q - .6 = .4 -.1 -.3; from 0.5 on, 0: q - .2 = -.1 -.2 .3.
+    ([0.2, 0.5, 0.8], [np.nan, 0.5, 0.3], {"pearson": -0.21 / np.sqrt(0.18 * 0.26)}),
+    ([0.2, 0.5, 0.8], [0.1, np.nan, 0.5], {"pearson": 0.12 / np.sqrt(0.18 * 0.14)}),
     ([0.2, 0.8], [np.nan, np.nan], {"accuracy": 0, "ccc": -1, "skill": -1}),
     ([0.4, 0.4], [0.4, 0.4], {"accuracy": 1, "r2": 1, "ccc": 1, "pearson": 0, "skill": 1}),
     ([0.4, 0.4], [0.5, 0.3], {"accuracy": 0.9, "r2": 0, "ccc": 0, "pearson": 0, "skill": 0}),

@@ -275,6 +275,10 @@ def test_differences_that_noise_hides_are_due_but_not_earned() -> None:
     assert everything[0, :2] == pytest.approx([0.3 + 0.005 - 0.295, 0.6])
     assert large[0, :3] == pytest.approx([0.3 - 0.295, 0.6, 0.595])
     assert order_sums([clip], np.array([0.5]))[0].tolist() == pytest.approx([0, 0.6] + [0] * 5)
+    measured = [region("eyes", 0.1, 1), region("mouth", 0.0, 0)]
+    for effect, due in ((0.3, 0.3), (0.05, 0.1)):  # as much as it moved, and no less than an average clip
+        hidden = [region("eyes", effect, 1), region("mouth", 0.0, 2)]
+        assert order_sums([measured, hidden], np.array([0, 0.5]), due=True)[:, 1] == pytest.approx([0.1, due])
 
 
 class TestOtherLibraries:

@@ -81,7 +81,9 @@ def test_the_mean_of_the_clips_that_were_asked_again(measured: Callable[..., Rep
     assert measured((whole, whole), (whole, Explanation()), (Explanation(), None)) == Repeatability(
         0.5, 0.5, 0.5, 0.5, clips=2
     )
-    assert measured((whole, None), (Explanation(), None)) == Repeatability()
+    for unordered in (Explanation(), said(BOTH, (2, 2, 2), 0.3, -0.1)):  # it has nothing to repeat
+        assert measured((unordered, whole), (whole, Explanation())) == Repeatability(0.5, 0.5, 0.5, 0.5, clips=2)
+    assert measured((whole, None), (Explanation(), None)) == Repeatability(1, 1, 1, 1, clips=0)
 
 
 def test_what_is_right_counts_as_far_as_it_repeats_and_what_is_wrong_counts() -> None:

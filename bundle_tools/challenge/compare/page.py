@@ -65,7 +65,9 @@ def comparison_page(field: Field, rows: Sequence[Standing], *, full: bool) -> st
     clips, truth = full or report.clips, full or report.truth
     names = [one_line(entry.name, _LONGEST_NAME) for entry in field.entries]
     total = total_column(settings)
-    facts = _facts(field)
+    known = [dict(entry.answers.facts) for entry in field.entries]
+    labels = dict.fromkeys(label for facts in known for label in facts)
+    facts = {label: [one_line(facts.get(label, NONE), _LONGEST_FACT) for facts in known] for label in labels}
     content = {
         "heading": settings.heading,
         "headline": f"{plural(len(names), 'submission')} compared: {plural(rows[-1].band, 'band')}",
@@ -88,13 +90,6 @@ def comparison_page(field: Field, rows: Sequence[Standing], *, full: bool) -> st
         "method": list(_method(field)),
     }
     return render("comparison.html", content, Path(__file__).parent / "templates")
-
-
-def _facts(field: Field) -> dict[str, list[str]]:
-    """Return the facts about each run by label."""
-    known = [dict(entry.answers.facts) for entry in field.entries]
-    labels = dict.fromkeys(label for facts in known for label in facts)
-    return {label: [one_line(facts.get(label, NONE), _LONGEST_FACT) for facts in known] for label in labels}
 
 
 def _conclusion(field: Field, rows: Sequence[Standing], names: Sequence[str]) -> Iterator[str]:

@@ -149,7 +149,9 @@ def _ask(program: DataState, kind: str, data: tuple[DataState, ...]) -> tuple[Pr
                 copy = Path(scratch) / "program"
                 copy_zipped(program[0].path, copy, Path(scratch) / "program.zip")
                 forget_compiled(copy)
-                done = _start(kind, copy, folders, timeout_s)
+                # -P: no module may come from the script's folder. -B: no caches may be left in the folder to be packed.
+                command = [sys.executable, "-P", "-B", program_readers.__file__, kind, str(copy), *map(str, folders)]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)  # noqa: S603
                 if done.returncode != 0:
                     problem = (done.stderr.strip().splitlines() or ["no reason given."])[-1]
                     return (ProgramSettings({}, problem),) * len(data)
@@ -175,18 +177,6 @@ def _read_here(kind: str, folders: list[Path]) -> list[str]:
             return [program_readers.read_folder(kind, folder) for folder in folders]
     finally:
         sys.dont_write_bytecode = before
-
-
-def _start(kind: str, program: Path, folders: list[Path], timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Read folders by a program in a process of its own."""
-    # -P: no module may come from the script's folder. -B: no caches may be left in the folder that will be packed.
-    return subprocess.run(  # noqa: S603 - the organiser's own program
-        [sys.executable, "-P", "-B", program_readers.__file__, kind, str(program), *map(str, folders)],
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
 
 
 def _unpacked(data: DataFiles, folder: Path) -> Path:

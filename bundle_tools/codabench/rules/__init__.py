@@ -103,7 +103,9 @@ def _check_root(
         rules = [check_board_keys, *(rule for rule in rules if rule not in OF_VERSION_2)]
     findings += _apply(rules, bundle)
     if archive is None:
-        findings += check_folder(root, _packed(bundle))
+        values = sorted({value for _, value in uses_of(bundle) if value.endswith("/")})
+        folders = [folder for folder in map(bundle.inside, values) if folder is not None and folder.is_dir()]
+        findings += check_folder(root, [folder for folder in folders if folder.resolve() != bundle.root])
         findings += check_quota(bundle, sizes_of_folder(bundle), root)
     else:
         with zipfile.ZipFile(archive) as opened:
@@ -119,12 +121,6 @@ def _apply(rules: Sequence[Rule], bundle: ParsedBundle) -> Iterator[Finding]:
         except (*UNREADABLE, csv.Error) as error:
             what = f"A file cannot be read: {error}."
             yield Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again.")
-
-
-def _packed(bundle: ParsedBundle) -> list[Path]:
-    values = sorted({value for _, value in uses_of(bundle) if value.endswith("/")})
-    folders = [folder for folder in map(bundle.inside, values) if folder is not None and folder.is_dir()]
-    return [folder for folder in folders if folder.resolve() != bundle.root]
 
 
 def _sorted(findings: list[Finding]) -> list[Finding]:

@@ -151,7 +151,15 @@ def prepare(docker: Docker | None) -> list[str]:
             f"--image: expected {docker.image} on this machine, found none. "
             f"Build it, or fetch it with --pull missing. {ALWAYS_PULLED}"
         )
-    return _image_notes(docker.image, config)
+    # What does not work on the platform: a user who may not write, and an entrypoint that stays.
+    notes, user = [], str(config.get("User") or "")
+    if user.partition(":")[0] not in {"", "0", "root"}:
+        problem = f"it runs as the user {user!r}, who cannot write /app/output on the platform. Use root."
+        notes.append(f"image {docker.image}: {problem}")
+    if config.get("Entrypoint"):
+        entry = " ".join(config["Entrypoint"])
+        notes.append(f"image {docker.image}: its entrypoint {entry!r} stays and gets the command as arguments.")
+    return notes
 
 
 def _image_settings(image: str) -> dict[str, Any] | None:
@@ -168,20 +176,6 @@ def _pull(docker: Docker) -> None:
             return
     problem = f"{docker.image} cannot be pulled: {_last_line(pulled.stderr)}"
     raise BundleError(f"--pull {docker.pull}: {problem} {ALWAYS_PULLED}")
-
-
-def _image_notes(image: str, config: Mapping[str, Any]) -> list[str]:
-    """Note what of an image does not work on the platform: a user who may not write, and an entrypoint that stays."""
-    notes = []
-    user = str(config.get("User") or "")
-    if user.partition(":")[0] not in {"", "0", "root"}:
-        notes.append(
-            f"image {image}: it runs as the user {user!r}, who cannot write /app/output on the platform. Use root."
-        )
-    if config.get("Entrypoint"):
-        entry = " ".join(config["Entrypoint"])
-        notes.append(f"image {image}: its entrypoint {entry!r} stays and gets the command as arguments.")
-    return notes
 
 
 def docker_command(command: Command, mounts: Mounts, docker: Docker, name: str) -> list[str]:

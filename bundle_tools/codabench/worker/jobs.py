@@ -1,6 +1,7 @@
 """The two jobs of a submission, as the worker runs them: predict (ingestion), then score."""
 
 import shlex
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Literal
 
 import yaml
 
-from bundle_tools.codabench.archive import copy_tree, copy_zipped, printable
+from bundle_tools.codabench.archive import copy_zipped, printable
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import BundleTask, Competition, Phase
 from bundle_tools.codabench.trust import forget_compiled
@@ -236,7 +237,7 @@ def start_submission(job: Job, ingested: Path, data: dict[str, Path]) -> None:
         job.program = job.try_to_run("submission", command, {"/app/program": ingested, **data})
         job.notes.append("submission: its own command ran before ingestion, on the same output.")
     elif not _has_metadata(ingested):
-        copy_tree(ingested, job.output)
+        shutil.copytree(ingested, job.output, dirs_exist_ok=True)
 
 
 def _has_metadata(ingested: Path) -> bool:

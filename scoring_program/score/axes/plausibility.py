@@ -34,7 +34,10 @@ def clip_plausibility(
         boxes = [point.box for point in points if point.box]
         shape = explanation.space.shape if explanation.space is not None else (9, 16)
         bins = len(explanation.time) if explanation.time is not None else 0
-        seconds = _seconds(points, bins, explanation.bin_s)
+        seconds = np.zeros(bins, dtype=bool)
+        for point in points:
+            start, end = (min(time_s / explanation.bin_s, bins) for time_s in (point.start_s, point.end_s))
+            seconds[int(start) : math.ceil(end)] = True
         for part, mask, weights in ((0, _cells(boxes, shape), explanation.space), (1, seconds, explanation.time)):
             if not mask.size or not 0 < mask.sum() < mask.size:
                 # Without a timeline the clip's length is unknown, but a timeline still counts as missing.
@@ -56,11 +59,3 @@ def _cells(boxes: Sequence[tuple[float, float, float, float]], shape: tuple[int,
         row, column = int((top + bottom) / 2 * rows), int((left + right) / 2 * columns)
         mask[min(row, rows - 1), min(column, columns - 1)] = True
     return mask.ravel()
-
-
-def _seconds(points: Sequence[Observation], bins: int, bin_s: float) -> Mask:
-    mask = np.zeros(bins, dtype=bool)
-    for point in points:
-        start, end = (min(time_s / bin_s, bins) for time_s in (point.start_s, point.end_s))
-        mask[int(start) : math.ceil(end)] = True
-    return mask
