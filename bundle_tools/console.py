@@ -96,7 +96,7 @@ def _lines(title: str) -> Progress:
             told_s = now_s
             left_s = (now_s - begun_s) / max(1, done - before) * (total - done)
             left = f"{left_s / 60:.0f} min" if left_s >= 90 else f"{left_s:.0f} s"
-            sys.stderr.write(f"{title}: {done} of {total}, about {left} left\n")
+            sys.stderr.write(f"{title}: {done} of {total}{f', about {left} left' if left_s else ''}\n")
             sys.stderr.flush()
 
     return update

@@ -256,7 +256,9 @@ class ModelWorker:
         others = () if shown.alteration is None else shown.alteration.files
         cause = CAUSES["decoder" if can_decode(shown.path, others) else "clip"]
         self._excused = cause.follows == "excused"
+        # What a model raises because of such a clip is not its fault, nor a clip's what a model has taken from decoding.
+        whose = "organiser" if self._excused else "participant"
+        kept = tuple(problem for problem in problems if problem.fault == whose)
         if self._excused:
-            return Answer(problems=tuple(problems), seconds=seconds, unreadable=True)
-        mine = [problem for problem in problems if problem.fault == "participant"]
-        return Answer(problems=(*mine, cause.as_problem("predict", "predict")), seconds=seconds)
+            return Answer(problems=kept, seconds=seconds, unreadable=True)
+        return Answer(problems=(*kept, cause.as_problem("predict", "predict")), seconds=seconds)

@@ -158,4 +158,4 @@ def test_elsewhere_long_work_tells_a_line_now_and_then(
     with progress_bar("clips") as progress:
         for done in range(1, 5):
             progress(done, 4)
-    assert capsys.readouterr().err == "clips: 2 of 4\nclips: 4 of 4\n"
+    assert capsys.readouterr().err == "clips: 2 of 4, about 10 s left\nclips: 4 of 4\n"
