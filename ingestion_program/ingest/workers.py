@@ -256,7 +256,7 @@ class ModelWorker:
         others = () if shown.alteration is None else shown.alteration.files
         cause = CAUSES["decoder" if can_decode(shown.path, others) else "clip"]
         self._excused = cause.follows == "excused"
-        # What a model raises because of such a clip is not its fault, nor a clip's what a model has taken from decoding.
+        # What a model raises over such a clip is not its fault, nor is it the clip's what a model takes from decoding.
         whose = "organiser" if self._excused else "participant"
         kept = tuple(problem for problem in problems if problem.fault == whose)
         if self._excused:
