@@ -3,7 +3,7 @@
 BIN = .venv/bin
 SUBMISSION = solutions/cue_reader
 PHASE = practice
-# Extra groups of packages from requirements/: lint, browser, cluster, croissant, mutation.
+# Extra groups of packages from requirements/: lint, browser, cluster, croissant, filmed, mutation.
 WITH =
 COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
 # Keep compiled files even if the environment forbids them: the tests import everything in several processes.
@@ -13,7 +13,7 @@ ARGS =
 
 .DEFAULT_GOAL := help
 lint format: WITH = lint
-test-all: WITH = browser cluster croissant lint
+test-all: WITH = browser cluster croissant filmed lint
 screenshots: WITH = browser
 mutate: WITH = mutation
 .PHONY: help setup demo test test-all check build lint format mutate screenshots bench lock clean
@@ -71,6 +71,7 @@ lock: setup ## lock the newest versions of all packages
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock scoring_program/requirements.in -o scoring_program/requirements.lock
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock --extra dev pyproject.toml -o requirements/dev.lock
 	for group in browser cluster croissant lint mutation; do $(COMPILE) --upgrade -c requirements/dev.lock requirements/$$group.in -o requirements/$$group.lock || exit; done
+	$(COMPILE) --no-deps --upgrade requirements/filmed.in -o requirements/filmed.lock
 	$(COMPILE:--universal=--python-platform x86_64-manylinux_2_28) --upgrade -c ingestion_program/requirements.lock requirements/gpu.in -o requirements/gpu.lock
 
 clean: ## remove what the commands made, except .venv

@@ -222,6 +222,22 @@ def turns_of(frame: VideoFrame) -> tuple[tuple[str, str], ...]:
     return (("transpose", f"dir={way}"),)
 
 
+class FromPixels:
+    """Filters that turn BGR pixels into pictures for an encoder: YUV 4:2:0 in BT.709 and limited range."""
+
+    def __init__(self) -> None:
+        self._graph: Graph | None = None
+
+    def picture(self, pixels: Pixels, like: VideoFrame) -> VideoFrame:
+        """Return pixels, (height, width, 3), as a picture at the time of another one, whose size they have."""
+        frame = av.VideoFrame.from_ndarray(pixels, format="bgr24")
+        frame.pts, frame.time_base = like.pts, like.time_base
+        if self._graph is None:
+            scaled = ("scale", "out_range=limited:out_color_matrix=bt709")
+            self._graph = _video_graph(frame, [scaled, ("setsar", "1"), ("format", "yuv420p")])
+        return next(_through(self._graph, frame))
+
+
 class Sound:
     """Filters that turn decoded sound into the mean of its channels, without gaps: silence where there is nothing."""
 

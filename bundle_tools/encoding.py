@@ -14,10 +14,14 @@ from av.codec.context import Flags
 from bundle_tools.decoding import LARGEST_SD, UNTAGGED, OpenClip, Pictures, Sound, Unusable
 
 if TYPE_CHECKING:
-    from av import AudioStream, Packet, VideoStream
+    from collections.abc import Callable
+
+    from av import AudioStream, Packet, VideoFrame, VideoStream
     from av.container import OutputContainer
 
     from bundle_tools.decoding import Size
+
+    Paint = Callable[[VideoFrame], VideoFrame]
 
 PICTURE, SOUND = "picture", "sound"
 """The tracks of a clip."""
@@ -30,15 +34,25 @@ FASTEST = 60
 
 
 def write_clip(
-    clip: OpenClip, again: set[str], size: Size, options: dict[str, str], bits: int, *, constant: bool = False
+    clip: OpenClip,
+    again: set[str],
+    size: Size,
+    options: dict[str, str],
+    bits: int,
+    *,
+    constant: bool = False,
+    paint: Paint | None = None,
 ) -> tuple[bytes, tuple[int, int]]:
-    """Write picture and sound as MP4; `again`: which of both to encode. Returns the file, and width and height."""
+    """Write picture and sound as MP4; `again`: which of both to encode. Returns the file, and width and height.
+
+    `paint`: changes each picture that is encoded, in their order.
+    """
     target = io.BytesIO()
     # bitexact omits the time of writing and the version of the library.
     with av.open(target, "w", format="mp4", options={"fflags": "+bitexact"}) as written:
         picture: _CopiedPicture | _EncodedPicture
         if PICTURE in again:
-            picture = _EncodedPicture(clip, written, size, options, constant=constant)
+            picture = _EncodedPicture(clip, written, size, options, constant=constant, paint=paint)
         else:
             picture = _CopiedPicture(clip, written)
         sound = None
@@ -105,8 +119,16 @@ class _EncodedPicture:
     """A picture track that is encoded again."""
 
     def __init__(
-        self, clip: OpenClip, written: OutputContainer, size: Size, options: dict[str, str], *, constant: bool
+        self,
+        clip: OpenClip,
+        written: OutputContainer,
+        size: Size,
+        options: dict[str, str],
+        *,
+        constant: bool,
+        paint: Paint | None,
     ) -> None:
+        self._paint = paint
         self.begins_s: Fraction | None = None
         self.size = (0, 0)
         self._source, self._written, self._unit = clip.picture, written, clip.unit
@@ -129,7 +151,7 @@ class _EncodedPicture:
                 if self.begins_s is None:
                     self.size = self._track.width, self._track.height = picture.width, picture.height
                     self.begins_s = (self._pictures.begins or 0) * self._unit
-                self._written.mux(self._track.encode(picture))
+                self._written.mux(self._track.encode(self._paint(picture) if self._paint else picture))
         if packet is None and self.begins_s is not None:
             self._written.mux(self._track.encode(None))
 

@@ -8,20 +8,17 @@ Usage: python -m bundle_tools.evaluation   (the first line of standard input is 
 
 import hashlib
 import json
-import os
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import yaml
 
+from bundle_tools.apart import LOST, Lost, last_line, own_task, run_apart
 from bundle_tools.codabench.competition import Competition, Phase, opened
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
@@ -31,10 +28,6 @@ from bundle_tools.untrusted import read_json
 
 RESULT = "evaluation.json"
 """File of a result: its key, the lines that are printed, what was wrong, and how long it took."""
-LOST = 75
-"""Exit code EX_TEMPFAIL: another attempt may succeed."""
-LOOK_S, GONE_S = 5.0, 180.0
-"""An evaluation ends if the driver has shown no sign of life for so long, seconds; how often it looks."""
 ANSWERS = frozenset({"predictions.csv", "explanations.jsonl", "repeats.jsonl", "probes.jsonl", "images"})
 """Files, and a folder of them, in which two evaluations of one submission must agree."""
 
@@ -68,10 +61,6 @@ class EvaluationTask:
         return Path(self.out).name
 
 
-class Lost(Exception):
-    """An evaluation ended without a result; another attempt may succeed."""
-
-
 def result_of(evaluation: EvaluationTask) -> dict[str, Any] | None:
     """Return the result that an evaluation has left; None if there is none of the same key."""
     try:
@@ -97,10 +86,10 @@ def evaluate(evaluation: EvaluationTask) -> dict[str, Any]:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent, ignore_cleanup_errors=True) as folder:
         console, unfinished = Path(folder) / "console.txt", Path(folder) / "result"
-        code = _run_process(evaluation, unfinished, console)
+        module = "bundle_tools.evaluation"
+        code = run_apart(module, asdict(evaluation), [str(unfinished)], Path(evaluation.alive), console)
         if code != 0:
-            printed = [line for line in console.read_text("utf-8", "replace").splitlines() if line.strip()]
-            reason = printed[-1].removeprefix("bundle: ") if printed else "nothing was printed"
+            reason = last_line(console)
             raise BundleError(reason) if code == 1 else Lost(f"{reason} (exit code {code})")
         console.rename(unfinished / "logs" / "console.txt")
         first = result_of(evaluation)
@@ -112,31 +101,6 @@ def evaluate(evaluation: EvaluationTask) -> dict[str, Any]:
     if result is None:
         raise Lost(f"{out} has been removed")
     return result
-
-
-def _run_process(evaluation: EvaluationTask, unfinished: Path, console: Path) -> int:
-    """Run this module as a program until it ends, or the driver is gone; return its exit code."""
-    alive, seen, seen_s = Path(evaluation.alive), 0.0, time.monotonic()
-    command = [sys.executable, "-m", "bundle_tools.evaluation", str(unfinished)]
-    checkout = Path(__file__).resolve().parents[1]
-    with (
-        console.open("wb") as file,
-        subprocess.Popen(  # noqa: S603 - our own module
-            command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.STDOUT, cwd=checkout
-        ) as process,
-    ):
-        assert process.stdin is not None  # noqa: S101 - for the type checker
-        process.stdin.write(json.dumps(asdict(evaluation)).encode() + b"\n")
-        process.stdin.flush()  # and not closed: its end is that of the program
-        while True:
-            try:
-                return process.wait(LOOK_S)
-            except subprocess.TimeoutExpired:
-                touched = alive.stat().st_mtime if alive.exists() else None
-                if touched is not None and touched != seen:
-                    seen, seen_s = touched, time.monotonic()
-                if touched is None or time.monotonic() - seen_s > GONE_S:
-                    process.stdin.close()
 
 
 def key_of(competition: Competition, phase: Phase, submission: Path, image: str | None) -> str:
@@ -176,9 +140,7 @@ def answers_of(result: Path) -> dict[str, str]:
 
 def main(unfinished: Path) -> int:
     """Evaluate what standard input names into a folder; return 0, or 1 or `LOST` with the reason on the last line."""
-    evaluation = EvaluationTask(**json.loads(sys.stdin.readline()))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    Thread(target=_end_with_parent, daemon=True).start()
+    evaluation = EvaluationTask(**own_task())
     started, out = time.monotonic(), Path(evaluation.out)
     try:
         with opened(Path(evaluation.bundle), trust=True) as competition:  # the driver has asked
@@ -214,12 +176,6 @@ def _check_ingestion(result: Path) -> None:
         code = yaml.safe_load(path.read_text("utf-8"))["ingestionExitCode"]
         if code is not None and not 0 <= code < 128:
             raise Lost(f"ingestion was killed (exit code {code})")
-
-
-def _end_with_parent() -> None:
-    while os.read(0, 1 << 10):  # `sys.stdin` would hold a lock that the interpreter needs at its end
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)  # ends the programs of the run, too
 
 
 if __name__ == "__main__":

@@ -13,10 +13,11 @@ from bundle_tools.challenge.enough import CLIPS_TO_RANK, points_apart
 from bundle_tools.challenge.landmarks import compute_again, enter_skill_reference
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.reading.tables import read_clips
-from bundle_tools.cli.options import add_bundle, add_command, add_path, count, positive, workers
+from bundle_tools.cli.filmed import add_exchanges
+from bundle_tools.cli.options import add_bundle, add_command, add_path, count, folders_of, positive, workers
 from bundle_tools.cli.own_clips import add_own_clips
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.competition import Phase, find_root, load
+from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
@@ -60,14 +61,6 @@ def _baselines(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _folders(phase: Phase) -> tuple[Path, Path]:
-    """Return the folders of input and reference data."""
-    input_data, reference_data = phase.task.input_data, phase.task.reference_data
-    if input_data is None or reference_data is None or input_data.is_file() or reference_data.is_file():
-        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
-    return input_data, reference_data
-
-
 def add_canonical(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     canonical = add_command(
@@ -102,7 +95,7 @@ def _faces(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
     folders: dict[str, tuple[Path, Path]] = {}
     for phase in load(root).phases:
-        input_data, reference_data = _folders(phase)
+        input_data, reference_data = folders_of(phase)
         if (input_data / FILE).exists() and not arguments.replace:
             raise BundleError(
                 f"{input_data / FILE} exists already, perhaps corrected by hand. Add --replace to overwrite it."
@@ -139,7 +132,7 @@ def add_key_frames(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _key_frames(arguments: argparse.Namespace) -> int:
-    input_data, reference_data = _folders(load(find_root(arguments.bundle)).phase(arguments.phase))
+    input_data, reference_data = folders_of(load(find_root(arguments.bundle)).phase(arguments.phase))
     settings = reference_data / "task.yaml"
     report = _report(settings)
     if report.get("truth") is not True:
@@ -213,6 +206,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_own_clips(kinds)
     add_canonical(kinds)
     add_faces(kinds)
+    add_exchanges(kinds)
     add_key_frames(kinds)
 
 
@@ -231,7 +225,7 @@ def _synth(arguments: argparse.Namespace) -> int:
 def _phase(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
     phase = load(root).phase(arguments.phase)
-    input_data, reference_data = _folders(phase)
+    input_data, reference_data = folders_of(phase)
     if (input_data / "clips").exists() and not arguments.replace:
         raise BundleError(f"{input_data / 'clips'} exists already. Add --replace to overwrite its clips and labels.")
     _check_synthetic(phase.slug, input_data, reference_data)

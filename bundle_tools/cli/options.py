@@ -1,4 +1,4 @@
-"""Shared by all commands: the parser, types of options, and the number of processes."""
+"""Shared by all commands: the parser, types of options, a phase's folders, and the number of processes."""
 
 import argparse
 import difflib
@@ -7,6 +7,9 @@ import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
+
+from bundle_tools.codabench.competition import Phase
+from bundle_tools.errors import BundleError
 
 
 class Parser(argparse.ArgumentParser):
@@ -58,6 +61,15 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--network", action="store_true", help="docker: give the containers network access")
 
 
+def add_workers(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the options that say where many things are worked on; `what`: their plural."""
+    parser.add_argument("--workers", metavar="N", type=positive, default=workers(),
+                        help=f"{what} at the same time; jobs of Slurm (default: this machine's cores)")  # fmt: skip
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--scheduler", metavar="ADDRESS", help="work on the workers of a Dask scheduler")
+    add_path(where, "--slurm", "FILE", "work in Slurm jobs")
+
+
 def add_bundle(parser: argparse.ArgumentParser) -> None:
     """Add `--bundle`, for commands that work on a bundle's folder."""
     add_path(parser, "--bundle", "DIR", "folder of the bundle (default: this one, else the checkout)")
@@ -101,3 +113,11 @@ def moment(text: str) -> datetime:
 def workers() -> int:
     """Return the number of processes for work that fills a core."""
     return os.cpu_count() or 1
+
+
+def folders_of(phase: Phase) -> tuple[Path, Path]:
+    """Return the folders of input and reference data."""
+    given, wanted = phase.task.input_data, phase.task.reference_data
+    if given is None or wanted is None or given.is_file() or wanted.is_file():
+        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
+    return given, wanted

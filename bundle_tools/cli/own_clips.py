@@ -136,7 +136,7 @@ def _add_writing(parser: argparse.ArgumentParser) -> None:
         "--rank-by",
         choices=RANK_BY,
         default=RANK_BY[0],
-        help="what the leaderboard ranks by; on filmed clips explanations are a diagnostic (default: %(default)s)",
+        help="what the leaderboard ranks by; explanations need bundle data exchanges (default: %(default)s)",
     )
 
 
@@ -208,6 +208,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     else:
         folder = shlex.quote(str(arguments.out))
         say(f"Written: {arguments.out}. Fill in pages/responsible_use.md, then: bundle check {folder}")
+        say(f"So that explanations can be measured on people: bundle data exchanges --bundle {folder}")
     return 0
 
 

@@ -39,7 +39,7 @@ class SetOptions:
     time_limit_s: int = TIME_LIMIT_S
     """Time limit of a phase, seconds: the same as `execution_time_limit` in competition.yaml."""
     rank_by: str = "prediction"
-    """Ranking of the leaderboard: prediction or explanation. Filmed clips have no exchange."""
+    """Ranking of the leaderboard: prediction or explanation; `bundle data exchanges` earns the latter."""
     old_targets: Mapping[str, str] | None = None
     """Older names of targets, if participants may submit results in place of code; None to accept only code."""
 

@@ -8,9 +8,13 @@ import json
 import math
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+
+import cv2
+import numpy as np
 
 from ingest.causes import CAUSES, is_shortage
 from ingest.errors import IngestionError, Problem
@@ -20,9 +24,10 @@ from ingest.media.sound import has_sound
 from ingest.media.video import ClipFacts, UnreadableClip, read_facts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from ingest.media.exchange import Box
+    from ingest.media.exchange import Box, Corners
     from ingest.settings import Task
 
 
@@ -174,8 +179,8 @@ def read_copies(
 
 FORMAT_VERSION = 2
 _FORM = (
-    f"{{format_version: {FORMAT_VERSION}, clips: {{clip_id: "
-    "{file, sha256, parts: [{name, outline?, event_s?, transcript?}]}}}"
+    f"{{format_version: {FORMAT_VERSION}, clips: {{clip_id: {{file, sha256, first?: {{file, sha256}}, joins_s?, "
+    "parts: [{name, outline? or keys?, event_s?, transcript?}]}}}"
 )
 
 
@@ -224,9 +229,12 @@ def _exchange(
     before = len(problems)
     try:
         file, sha256, listed = entry["file"], entry["sha256"], list(entry["parts"])
-        if not (isinstance(file, str) and isinstance(sha256, str)):
+        first, joins = entry.get("first"), tuple(map(float, entry.get("joins_s", ())))
+        files = [(file, sha256), *([(first["file"], first["sha256"])] if first is not None else [])]
+        if not all(isinstance(text, str) for pair in files for text in pair):
             raise TypeError("file or sha256 is not a text")
-    except (KeyError, TypeError) as error:
+        _check_ascending("joins_s", (0.0, *joins, clip.duration_s))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         problems.append(_wrong(where, error))
         return None
     parts: dict[str, Part] = {}
@@ -238,8 +246,14 @@ def _exchange(
             parts[part.name] = part
         except (KeyError, TypeError, ValueError) as error:
             problems.append(_wrong(f"{where}, part {number}", error))
-    check_file(input_data, file, sha256, where, problems)
-    return None if len(problems) > before else Exchange(input_data / file, sha256.lower(), tuple(parts.values()))
+    for name, digest in files:
+        check_file(input_data, name, digest, where, problems)
+    if len(problems) > before:
+        return None
+    exchange = Exchange(input_data / file, sha256.lower(), tuple(parts.values()), joins_s=joins)
+    if first is None:
+        return exchange
+    return replace(exchange, first=input_data / first["file"], first_sha256=first["sha256"].lower())
 
 
 def _wrong(where: str, error: Exception) -> Problem:
@@ -250,7 +264,14 @@ def _part(entry: Any, clip: ClipFacts) -> Part:  # noqa: ANN401 - from a JSON fi
     name, transcript = entry["name"], entry.get("transcript")
     if not isinstance(name, str) or not (transcript is None or isinstance(transcript, str)):
         raise TypeError("name or transcript is not a text")
-    outline = tuple((float(x) / clip.width, float(y) / clip.height) for x, y in entry.get("outline", ()))
+    keys = tuple((float(time), _corners(corners, clip)) for time, corners in entry.get("keys", ()))
+    outline = _corners(entry.get("outline", ()), clip)
+    if keys:
+        _check_ascending(f"the times of {name}", tuple(time for time, _ in keys))
+        if outline or len({len(corners) for _, corners in keys}) > 1:
+            raise ValueError(f"{name} needs an outline, or keys with the same number of corners each")
+        around = cv2.convexHull(np.array([corner for _, corners in keys for corner in corners], np.float32))
+        outline = tuple((float(x), float(y)) for x, y in around[:, 0])
     if not outline and transcript is None:
         raise ValueError(f"{name} needs an outline or a transcript")
     if outline and (len(outline) < 3 or not all(0 <= value <= 1 for corner in outline for value in corner)):
@@ -259,24 +280,34 @@ def _part(entry: Any, clip: ClipFacts) -> Part:  # noqa: ANN401 - from a JSON fi
     if event is None:
         if transcript is not None:
             raise ValueError(f"{name} is heard, so it needs an event_s")
-        return Part(name, outline, None)
+        return Part(name, outline, None, keys=keys)
     start, end = map(float, event)
     if not 0 <= start < min(end, clip.duration_s) or math.isinf(end):
         raise ValueError("event_s needs a start before its end, in seconds inside the clip")
-    return Part(name, outline, (start, end), transcript)
+    return Part(name, outline, (start, end), transcript, keys)
+
+
+def _corners(listed: Any, clip: ClipFacts) -> Corners:  # noqa: ANN401 - from a JSON file
+    return tuple((float(x) / clip.width, float(y) / clip.height) for x, y in listed)
+
+
+def _check_ascending(what: str, times: Sequence[float]) -> None:
+    if not all(earlier < later for earlier, later in pairwise(times)):
+        raise ValueError(f"{what} must ascend, in seconds inside the clip")
 
 
 def _alike(ours: ClipFacts, clip: Path, exchange: Exchange, where: str, problems: list[Problem]) -> bool:
     """Tell whether both have the same length and size, and both sound or none; otherwise a mixture would be noticed."""
     wanted = _form(ours, clip, exchange)
-    try:
-        found = _form(read_facts(exchange.path), exchange.path, exchange)
-    except UnreadableClip as error:
-        found = f"a file that cannot be decoded ({error})"
-    if found == wanted:
-        return True
-    problems.append(problem("exchange_differs", where, found, f"{wanted}, as its clip", "create it again"))
-    return False
+    for path in (exchange.path, exchange.first or clip):
+        try:
+            found = _form(read_facts(path), path, exchange)
+        except UnreadableClip as error:
+            found = f"a file that cannot be decoded ({error})"
+        if found != wanted:
+            problems.append(problem("exchange_differs", where, found, f"{wanted}, as its clip", "create it again"))
+            return False
+    return True
 
 
 def _form(facts: ClipFacts, path: Path, exchange: Exchange) -> str:

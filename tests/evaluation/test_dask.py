@@ -82,7 +82,7 @@ def test_a_scheduler_without_workers_ends_the_command(
     bundle: Path, crashing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(executors, "JOIN_S", 0.1)
-    monkeypatch.setattr("bundle_tools.cli.evaluate.TOLD_EVERY_S", 0.2)
+    monkeypatch.setattr("bundle_tools.driver.TOLD_EVERY_S", 0.2)
     with importlib.import_module("distributed").LocalCluster(n_workers=0, dashboard_address=None) as cluster:
         assert main(call(bundle, tmp_path / "out", crashing, "--scheduler", cluster.scheduler_address)) == 1
     assert "bundle: no worker has joined the scheduler for 0 minutes" in capsys.readouterr().err

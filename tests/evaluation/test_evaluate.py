@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from bundle_tools import apart
 from bundle_tools import evaluation as module
+from bundle_tools.apart import Lost
 from bundle_tools.cli import evaluate as command
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
+from bundle_tools.driver import Driver
 from bundle_tools.errors import BundleError
-from bundle_tools.evaluation import EvaluationTask, Lost, answers_of, key_of
+from bundle_tools.evaluation import EvaluationTask, answers_of, key_of
 from bundle_tools.executors import TRIES, LocalWorkers
 from tests import ROOT
 from tests.evaluation.conftest import STAGES, call, evaluations, stage_of, wait_for
@@ -83,7 +86,7 @@ def test_evaluations_killed_in_every_stage_change_no_byte(
 
     check_killed_in_every_stage(bundle, crashing, one_run, tmp_path, kill, "--workers", "2", "--verify", "1")
     printed = capsys.readouterr().out
-    assert printed.count("is lost, and will be evaluated again") == len(STAGES)
+    assert printed.count("is lost, and will be tried again") == len(STAGES)
     assert printed.count("Leaderboard row (Practice)") == len(STAGES) + 1
     assert "1 evaluated again, 1 with the same answers" in printed
 
@@ -158,12 +161,12 @@ def test_an_evaluation_ends_when_its_driver_is_gone(
     bundle: Path, crashing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on the workers of a scheduler, which live on."""
-    monkeypatch.setattr(module, "LOOK_S", 0.1)
+    monkeypatch.setattr(apart, "LOOK_S", 0.1)
     one = evaluation(tmp_path, submission=str(crashing), bundle=str(bundle))
     with pytest.raises(Lost):
         module.evaluate(one)
     Path(one.alive).touch()
-    monkeypatch.setattr(module, "GONE_S", 0.5)
+    monkeypatch.setattr(apart, "GONE_S", 0.5)
     with pytest.raises(Lost):
         module.evaluate(one)
     assert [path.name for path in tmp_path.iterdir()] == ["alive"]
@@ -181,7 +184,7 @@ def test_a_killed_ingestion_is_a_loss_and_a_model_that_crashes_is_none(tmp_path:
             module._check_ingestion(tmp_path)
 
 
-def lose(monkeypatch: pytest.MonkeyPatch, folder: Path, times: int, error: BaseException) -> list[str]:
+def lose(folder: Path, times: int, error: BaseException) -> list[str]:
     """Lose one of three evaluations some times; return what was wrong at the end."""
     left = [times]
 
@@ -191,31 +194,28 @@ def lose(monkeypatch: pytest.MonkeyPatch, folder: Path, times: int, error: BaseE
             raise error
         return {"took_s": 1.0, "problems": [], "lines": [f"row of {one.name}"]}
 
-    monkeypatch.setattr(command, "evaluate", run)
     three = [evaluation(folder, out=str(folder / name)) for name in ("one", "two", "three")]
     with (workers := LocalWorkers(2)).executor:
-        return command._Driver(workers).run(three)
+        return Driver(workers, run).run(three)
 
 
-def test_an_evaluation_is_tried_three_times_and_then_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert lose(monkeypatch, tmp_path, TRIES - 1, Lost("no memory")) == []
+def test_an_evaluation_is_tried_three_times_and_then_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lose(tmp_path, TRIES - 1, Lost("no memory")) == []
     printed = capsys.readouterr().out
-    assert printed.count("one is lost, and will be evaluated again: no memory") == 2
+    assert printed.count("one is lost, and will be tried again: no memory") == 2
     assert [f"row of {name}" in printed for name in ("one", "two", "three")] == [True] * 3
-    wrong = lose(monkeypatch, tmp_path, TRIES, Lost("no memory"))
+    wrong = lose(tmp_path, TRIES, Lost("no memory"))
     assert wrong == ["one: was lost 3 times, at last: no memory"]
-    assert lose(monkeypatch, tmp_path, 1, BundleError("no model.py")) == ["one: no model.py"]
+    assert lose(tmp_path, 1, BundleError("no model.py")) == ["one: no model.py"]
     killed = type("KilledWorker", (Exception,), {})()  # Dask has begun it several times
-    wrong = lose(monkeypatch, tmp_path, 1, killed)
+    wrong = lose(tmp_path, 1, killed)
     assert wrong == ["one: was lost 3 times, at last: its workers died; were time and memory enough?"]
     with pytest.raises(BundleError, match="the scheduler has gone away"):
-        lose(monkeypatch, tmp_path, 1, CancelledError())
+        lose(tmp_path, 1, CancelledError())
 
 
 def test_the_line_tells_what_runs_and_what_is_left() -> None:
-    driver = command._Driver(SimpleNamespace(slots=2))  # type: ignore[arg-type]
+    driver = Driver(SimpleNamespace(slots=2), module.evaluate)  # type: ignore[arg-type]
     driver._total = 5
     assert driver._line("") == "evaluations: 0 of 5 done, 2 running, 0 lost; time left unknown"
     driver._done, driver._took_s = 1, 1800.0

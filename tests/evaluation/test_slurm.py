@@ -87,7 +87,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(executors, "LOST_S", 1.0)
-    monkeypatch.setattr("bundle_tools.cli.evaluate.TOLD_EVERY_S", 0.5)
+    monkeypatch.setattr("bundle_tools.driver.TOLD_EVERY_S", 0.5)
     monkeypatch.chdir(ROOT)
     yield jobs
     # Dask's objects delete their keys when they go; a later test may have no such folder any more.

@@ -22,6 +22,7 @@ from bundle_tools.canonical import FormGap, differences
 from bundle_tools.challenge.reading.tables import SETTINGS, PhaseData, read_by_clip, read_clips, read_list, side_of
 from bundle_tools.challenge.reading.video import UnreadableVideo, Video, describe_file, some_frames
 from bundle_tools.challenge.rules import finding
+from bundle_tools.challenge.rules.detectability import is_filmed
 from bundle_tools.challenge.rules.phases import check_probes, check_ranking, check_results, check_yardstick
 from bundle_tools.challenge.rules.reference import check_reference
 from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S
@@ -247,37 +248,52 @@ def check_exchanges(
         return
     where = side.at(name)
     listed = read_by_clip(side.data, "exchanges")
-    if listed and (without := sorted(clips.keys() - listed.keys())):
+    filmed = {clip for clip, entry in listed.items() if is_filmed(entry)}
+    if listed and not filmed and (without := sorted(clips.keys() - listed.keys())):
         yield finding("exchanges-some", where, f"{len(without)} clips have no exchange, such as {without[0]}.")
     readable = {clip: read for clip, entry in listed.items() if clip in clips and (read := _read(entry))}
-    files = {clip: file for clip, (file, _) in readable.items()}
+    files = {clip: file for clip, (file, _, _) in readable.items()}
+    firsts = {f"{clip}, first": first for clip, (_, first, _) in readable.items() if first is not None}
     exchanges: dict[str, Video] = {}
-    yield from check_files(side, name, files, exchanges, progress, lambda _: False)
+    yield from check_files(side, name, files | firsts, exchanges, progress, lambda _: False)
     yield from check_tags(where, exchanges)
-    yield from check_extra(side, name, "exchanges", files)
-    for clip in exchanges.keys() & videos.keys():
-        if differences := videos[clip].differences(exchanges[clip]):
-            yield finding("exchange-differs", where, f"The exchange of {clip}: {', '.join(differences)}.")
+    yield from check_extra(side, name, "exchanges", files | firsts)
+    for made in sorted(exchanges):
+        clip = made.removesuffix(", first")
+        if clip not in videos:
             continue
-        file, outlines = readable[clip]
-        for (part, first), (other, second) in combinations(outlines.items(), 2):
+        if differences := videos[clip].differences(exchanges[made]):
+            yield finding("exchange-differs", where, f"The exchange of {made}: {', '.join(differences)}.")
+            continue
+        if made != clip:
+            continue
+        file, plain, outlines = readable[clip]
+        # Moving outlines of a face may meet: the nearest part counts.
+        for (part, first), (other, second) in combinations(outlines.items() if clip not in filmed else (), 2):
             if cv2.intersectConvexConvex(first, second)[0] > 0:
                 what = f"The exchange of {clip}: the outlines of {shown(part)} and {shown(other)} meet."
                 yield finding("exchange-meets", where, what)
-        if (most := _outside(side, clips[clip], file, outlines)) > SEEN:
+        if (most := _outside(side, plain or clips[clip], file, outlines)) > SEEN:
             what = f"The exchange of {clip} differs by {most:.0f} of 255 outside its parts; expected at most {SEEN:g}."
             yield finding("exchange-outside", where, what)
 
 
-def _read(entry: object) -> tuple[str, Outlines] | None:
-    """Return the file and the outlines of the parts that can be seen; None after a mistake, which ingestion reports."""
+def _read(entry: Any) -> tuple[str, str | None, Outlines] | None:  # noqa: ANN401 - from a JSON file
+    """Return the file, that of the plain call if it is another than the clip, and outlines of parts that can be seen.
+
+    None after a mistake, which ingestion reports. A moving part has one outline around all of its own.
+    """
     try:
-        parts = [part for part in entry["parts"] if "outline" in part]  # type: ignore[index]  # from a JSON file
-        outlines = {str(part["name"]): np.array(part["outline"], np.float32) for part in parts}
+        outlines: Outlines = {}
+        for part in entry["parts"]:
+            keys = [corners for _, corners in part["keys"]] if "keys" in part else [part.get("outline", ())]
+            if corners := [corner for key in keys for corner in key]:
+                hull = cv2.convexHull(np.array(corners, np.float32))
+                outlines[str(part["name"])] = np.asarray(hull[:, 0], np.float32)
         if not all(outline.ndim == 2 and outline.shape[1] == 2 for outline in outlines.values()):
             return None
-        return str(entry["file"]), outlines  # type: ignore[index]
-    except (ValueError, TypeError, KeyError):
+        return str(entry["file"]), str(entry["first"]["file"]) if "first" in entry else None, outlines
+    except (ValueError, TypeError, KeyError, AttributeError, cv2.error):
         return None
 
 

@@ -27,6 +27,7 @@ from bundle_tools.challenge.reading.tables import (
     read_table,
 )
 from bundle_tools.challenge.rules import finding
+from bundle_tools.challenge.rules.detectability import is_filmed, unmeasured
 from bundle_tools.codabench.rules.dataset import find, opened, uses_of
 from bundle_tools.codabench.rules.document import ParsedBundle
 from bundle_tools.codabench.rules.findings import Finding, shown
@@ -181,13 +182,15 @@ def altered_calls(edits: int) -> int:
 def check_ranking(
     bundle: ParsedBundle, inputs: PhaseData, reference: PhaseData, clips: Collection[str]
 ) -> Iterator[Finding]:
-    """Find leaderboards that rank by explanations of filmed clips, and closed phases with too few clips to rank."""
+    """Find leaderboards that rank by explanations but may not, and closed phases with too few clips to rank."""
     primary = bundle.keys.primary_column
     if "probes" not in inputs.settings or not clips or primary is None or primary.key != TOTAL:
         return
-    if filmed := len(set(clips) - read_by_clip(inputs.data, "exchanges").keys()):
-        what = f"The leaderboard ranks by {TOTAL}, and {filmed} of {len(clips)} clips have no exchange."
-        yield finding("ranks-filmed", reference.at(SETTINGS), what)
+    exchanges = read_by_clip(inputs.data, "exchanges")
+    if any(clip not in exchanges or is_filmed(exchanges[clip]) for clip in clips):
+        for reason in unmeasured(inputs, reference, clips):
+            what = f"The leaderboard ranks by {TOTAL}. {reason}."
+            yield finding("ranks-filmed", reference.at(SETTINGS), what)
     is_open = reference.section("report").get("truth") is True
     if not is_open and len(clips) < CLIPS_TO_RANK:
         what = f"{len(clips)} clips tell two entries apart only if their totals differ by {_points(len(clips))}."

@@ -111,6 +111,8 @@ class Alteration:
     """The clip's second drawing. It is always decoded with the first, so that timing does not reveal what is shown."""
     exchanged: tuple[str, ...] = ()
     """Names of the parts that are taken from the second drawing."""
+    span_s: tuple[float, float] | None = None
+    """Begin and end of the time in which they are, seconds; None for the whole clip."""
     region: Region | None = None
     """What is hidden in all frames."""
     operator: Operator = "imputation"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import cv2
@@ -111,6 +112,8 @@ class Part:
     """When it begins and ends, in seconds; None for a part that is always there."""
     transcript: str | None = None
     """The clip's words with those of this part exchanged; None for a part that is not heard."""
+    keys: tuple[tuple[float, Corners], ...] = ()
+    """For a moving part: seconds, ascending, and its outline then; `outline` is around all of them."""
 
     def __post_init__(self) -> None:
         # Drawn outlines repeat corners. Kept once each, the exchanges of 10,000 clips take half the memory.
@@ -167,7 +170,17 @@ class Exchange:
     sha256: str
     """Hash of the file when the run began."""
     parts: tuple[Part, ...]
-    """Parts that can be exchanged; their outlines do not touch."""
+    """Parts that can be exchanged; their outlines do not touch, unless they move."""
+    first: Path | None = None
+    """What the second pass shows in place of the clip; None for the clip itself."""
+    first_sha256: str = ""
+    """Hash of that file when the run began; empty without one."""
+    joins_s: tuple[float, ...] = ()
+    """Seconds, ascending, between which all parts can be exchanged for one span of time."""
+
+    def spans_s(self, end_s: float) -> list[tuple[float, float]]:
+        """Return begin and end of the spans of a clip of that length, seconds; none without joins."""
+        return list(pairwise((0.0, *self.joins_s, end_s))) if self.joins_s else []
 
     @property
     def heard(self) -> dict[str, str]:

@@ -79,7 +79,10 @@ class Painter:
             if self._blend is None:
                 own = exchange.nearest(self._alteration.exchanged, *frame.shape[:2])
                 self._blend = Composite(own) if self._mixed else Blend(exchange.weights(*own.shape).within(own))
-            frame = self._blend.mix(frame, other)
+            mixed, span = self._blend.mix(frame, other), self._alteration.span_s
+            # Mixed in any case, so that timing does not reveal the span.
+            if span is None or span[0] <= self._alteration.facts.times[index] < span[1]:
+                frame = mixed
         # Before the grain, which is then the same in every call, however bright or enlarged its picture is.
         if self._curve is not None:
             frame = np.asarray(cv2.LUT(frame, self._curve), np.uint8)

@@ -12,7 +12,7 @@ from ingest.media.cache import ClipCache, FrameMemory
 from ingest.media.exchange import Cells
 from ingest.media.video import FrameReader, UnreadableClip
 from ingest.probes.edits import COPY, edit
-from ingest.probes.plan import EXCHANGE, FREEZE
+from ingest.probes.plan import EXCHANGE, FREEZE, SPAN
 from ingest.settings import OPERATORS
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ class CopyFactory:
         UnreadableClip
             When the clip cannot be decoded.
         """
+        exchange = self._dataset.exchanges.get(clip.clip_id)
+        if exchange is not None and exchange.first is not None:
+            clip = replace(clip, path=exchange.first, sha256=exchange.first_sha256)
         cache = ClipCache(clip.path, self._memory)
         altered = [self._alter(clip, call, cache) for call in calls]
         # Raises here, not in the middle of a call.
@@ -102,7 +105,10 @@ class CopyFactory:
         if call.operator == EXCHANGE and exchange is not None:
             heard = (text for name, text in exchange.heard.items() if name in call.parts)
             transcript = next(heard, clip.transcript)
-            return replace(clip, transcript=transcript, alteration=replace(plain, exchanged=call.parts))
+            span = None
+            if call.unit is not None and call.unit.startswith(SPAN):
+                span = exchange.spans_s(cache.facts.duration_s)[int(call.unit.removeprefix(SPAN)) - 1]
+            return replace(clip, transcript=transcript, alteration=replace(plain, exchanged=call.parts, span_s=span))
         if call.operator == FREEZE:
             transcript = drop_words(clip.transcript, call.seconds, cache.facts.duration_s)
             return replace(clip, transcript=transcript, alteration=replace(plain, seconds=call.seconds))

@@ -16,6 +16,8 @@ from ingest.settings import ProbeSettings
 
 EXCHANGE, FREEZE = "exchange", "freeze"
 """Operators of units that are exchanged, and of seconds of a clip without an exchange."""
+SPAN = "span-"
+"""Start of the kind of a unit in time: spans of one clip are counted from 1."""
 QUIET = "quiet"
 """Kind of a second in which nothing is exchanged: it is answered by the original."""
 Kind = Literal["original", "unit", "cue", "twin"]
@@ -88,7 +90,8 @@ def plan_calls(
         whole = [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, edited)]]
         if clip_id in exchanges:
             left = MOST_CALLS - 1 - settings.edits
-            units = exchanged_units(clip_id, exchanges[clip_id], seconds[clip_id], grid, left, draws)
+            made = filmed_units if exchanges[clip_id].joins_s else exchanged_units
+            units = made(clip_id, exchanges[clip_id], seconds[clip_id], grid, left, draws)
         else:
             units = hidden_units(clip_id, seconds[clip_id], grid, settings, draws)
         plan[clip_id] = _in_order(clip_id, whole, units, twin=clip_id in twins, draws=draws)
@@ -161,6 +164,23 @@ def _exchanged(
     return Call(clip_id, "unit", EXCHANGE, kind, tuple(sorted(part.name for part in parts)), cells, seconds)
 
 
+def filmed_units(
+    clip_id: str, exchange: Exchange, seconds: int, grid: tuple[int, int], room: int, draws: KeyedRandom
+) -> list[Call]:
+    """Return the units of a clip with joins: each part for all of its time, and all parts for each span.
+
+    See `exchanged_units`. A second belongs to the span that its middle lies in.
+    """
+    units = [_exchanged(clip_id, part.kind, [part], grid) for part in exchange.parts]
+    names = tuple(sorted(part.name for part in exchange.parts))
+    for number, (start, end) in enumerate(exchange.spans_s(float(seconds)), 1):
+        within = tuple(second for second in range(seconds) if start <= second + 0.5 < end)
+        if within:
+            units.append(Call(clip_id, "unit", EXCHANGE, f"{SPAN}{number}", names, seconds=within))
+    kept = draws.order((str(unit.unit) for unit in units), "units", clip_id)[:room]
+    return [unit for unit in units if unit.unit in kept]
+
+
 def hidden_units(
     clip_id: str, seconds: int, grid: tuple[int, int], settings: ProbeSettings, draws: KeyedRandom
 ) -> list[Call]:
@@ -174,7 +194,7 @@ def hidden_units(
         for number, block in enumerate((block for block in blocks if block.size), 1)
     ]
     time = [
-        Call(clip_id, "unit", FREEZE, f"span-{number}", seconds=tuple(span.tolist()))
+        Call(clip_id, "unit", FREEZE, f"{SPAN}{number}", seconds=tuple(span.tolist()))
         for number, span in enumerate(spans, 1)
     ]
     # A unit that is all there is cannot be compared with another.

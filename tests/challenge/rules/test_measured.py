@@ -201,8 +201,8 @@ def rankings(phase: Path, draft: ParsedBundle, count: int = len(CLIPS)) -> set[s
     return {finding.code for finding in check_ranking(draft, inputs, reference, clips)}
 
 
-def with_exchanges(phase: Path, *clips: str, parts: Sequence[dict[str, str]] = ()) -> None:
-    content = {"format_version": 2, "clips": {clip: {"parts": parts} for clip in clips}}
+def with_exchanges(phase: Path, *clips: str, parts: Sequence[dict[str, str]] = (), **more: object) -> None:
+    content = {"format_version": 2, "clips": {clip: {"parts": parts, **more} for clip in clips}}
     (phase / "input/exchanges.json").write_text(json.dumps(content))
     settings("input", lambda content: content.update(exchanges="exchanges.json"))(phase)
 
@@ -215,6 +215,9 @@ def test_explanations_rank_only_where_altered_clips_cannot_be_recognised(phase: 
     assert "ranks-filmed" in rankings(phase, by_explanation)
     with_exchanges(phase, *CLIPS)
     assert "ranks-filmed" not in rankings(phase, by_explanation)
+    with_exchanges(phase, *CLIPS, first={"file": "exchanges/a.mp4"})  # filmed, and not measured
+    assert "ranks-filmed" in rankings(phase, by_explanation)
+    with_exchanges(phase, *CLIPS)
     (phase / "input/exchanges.json").write_text("[")
     assert "ranks-filmed" in rankings(phase, by_explanation)
     settings("input", lambda content: content.pop("probes"))(phase)

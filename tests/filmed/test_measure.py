@@ -1,0 +1,153 @@
+"""Detectors find what is there and nothing else; the rule is recomputed from their figures."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bundle_tools.challenge.reading.tables import PhaseData, read_settings
+from bundle_tools.challenge.rules.detectability import unmeasured
+from bundle_tools.codabench.rules.dataset import DataFiles
+from bundle_tools.filmed import measure as module
+from bundle_tools.filmed.features import ALTERED, BLURRED, PLAIN, TIME, features
+from bundle_tools.filmed.measure import area, measure
+from bundle_tools.filmed.phase import FilmedPhase, write_exchanges
+from tests.filmed.conftest import Made
+
+PEOPLE = [f"p{number}" for number in range(30)]
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RESAMPLES", 200)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_second_sham_is_at_chance_and_a_shift_is_found(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    own = random.normal(0, 3, (30, 6))  # what tells people apart
+    plain, sham = (own + random.normal(0, 1, own.shape) for _ in range(2))
+    for figures in area(plain, sham, PEOPLE).values():
+        assert figures["lower"] <= 0.55
+        assert figures["auc"] <= 0.65
+    sham[:, 2] += 9
+    for figures in area(plain, sham, PEOPLE).values():
+        assert figures["auc"] >= 0.8
+
+
+def test_a_person_is_never_in_both_halves() -> None:
+    """What is altered can be read off each person alone: detectors that see them again would be right."""
+    random = np.random.default_rng(0)
+    sides = random.permutation([-1, 1] * 15)
+    plain = np.repeat(np.column_stack([np.arange(30) * 10.0, sides]), 4, axis=0)
+    altered = plain * (1, -1)
+    for figures in area(plain, altered, [who for who in PEOPLE for _ in range(4)]).values():
+        assert figures["auc"] <= 0.6
+
+
+def test_only_clips_with_all_parts_are_compared_in_time() -> None:
+    random = np.random.default_rng(1)
+
+    def clip(number: int, length: int) -> dict[str, Any]:
+        vectors = {kind: random.normal(0, 1, 4).tolist() for kind in (PLAIN, ALTERED, BLURRED)}
+        whole = {kind: random.normal(0, 1, length).tolist() for kind in (PLAIN, ALTERED)}
+        return {"person": f"p{number % 6}", "features": {"mouth": vectors, TIME: whole}}
+
+    figures = measure([*(clip(number, 8) for number in range(9)), clip(9, 4)])
+    assert (figures["mouth"]["clips"], figures[TIME]["clips"], figures[TIME]["people"]) == (10, 9, 6)
+    assert ("control" in figures["mouth"], "control" in figures[TIME]) == (True, False)
+    assert measure([clip(0, 8), clip(6, 8)]) == {}  # one person
+
+
+def test_features_tell_what_an_altered_call_shows(made: Made) -> None:
+    found = features(made.versions, made.footage.joins, made.sham, made.other)
+    assert set(found) == {"mouth", "eyes", TIME}
+    for name, kinds in found.items():
+        plain = np.array(kinds[PLAIN])
+        assert np.isfinite(plain).all()
+        assert (np.array(kinds[ALTERED]) != plain).any(), name
+    away = {
+        kind: np.abs(np.subtract(found["mouth"][kind], found["mouth"][PLAIN])).mean() for kind in (ALTERED, BLURRED)
+    }
+    assert away[BLURRED] > 1.5 * away[ALTERED]
+    same = features(made.versions, made.footage.joins, made.sham, made.sham)
+    assert all(kinds[ALTERED] == kinds[PLAIN] for kinds in same.values())
+
+
+CLIPS = [f"c{number}" for number in range(10)]
+GOOD = {"auc": 0.60, "lower": 0.5, "upper": 0.70}
+Spoil = Callable[[dict[str, Any]], object]
+
+
+def phase_of(folder: Path, entries: int = 6) -> dict[str, Any]:
+    """Write a phase with exchanges, and return figures with which it may just rank."""
+    for side in ("input", "reference"):
+        (folder / side).mkdir()
+        (folder / side / "task.yaml").write_text("task: practice\n")
+    made = {"file": "exchanges/b.mp4", "sha256": "0", "first": {"file": "exchanges/a.mp4", "sha256": "0"}}
+    results = [{"clip_id": clip, "entry": {**made, "parts": [{"name": "mouth"}]}} for clip in CLIPS[:entries]]
+    phase = FilmedPhase("practice", folder / "input", folder / "reference", [], {})
+    known = {"clips": 40, "people": 30, "detectors": {"one": dict(GOOD), "two": dict(GOOD)}}
+    control = {name: {"auc": 0.8} for name in ("one", "two")}
+    return {
+        "format_version": 1,
+        "exchanges_sha256": ["0" * 64, write_exchanges(phase, results)],
+        "interventions": {"mouth": {**known, "control": control}, TIME: json.loads(json.dumps(known))},
+    }
+
+
+def reasons(folder: Path, *content: object) -> list[str]:
+    """Return what keeps the phase from ranking, with these figures."""
+    for figures in content:
+        (folder / "reference/detectability.json").write_text(json.dumps(figures))
+    sides = [DataFiles(folder / side) for side in ("input", "reference")]
+    inputs, reference = (PhaseData(side.path.name, side, read_settings(side) or {}) for side in sides)
+    return unmeasured(inputs, reference, CLIPS)
+
+
+def detector(content: dict[str, Any], name: str = "mouth") -> dict[str, Any]:
+    figures: dict[str, Any] = content["interventions"][name]["detectors"]["two"]
+    return figures
+
+
+RULES: dict[str, tuple[Spoil, str]] = {
+    "area": (lambda content: detector(content).update(auc=0.61), "mouth, two: auc 0.61: expected 0.60 or less"),
+    "area in time": (lambda content: detector(content, TIME).update(auc=0.61), "time, two: auc 0.61"),
+    "interval": (lambda content: detector(content).update(upper=0.71), "mouth, two: upper 0.71: expected 0.70 or less"),
+    "no number": (lambda content: detector(content).update(auc="0.5"), "mouth, two: auc 0.5: expected"),
+    "not a number": (lambda content: detector(content).update(auc=float("nan")), "mouth, two: auc nan"),
+    "one detector": (lambda content: content["interventions"]["mouth"]["detectors"].pop("two"), "two detectors"),
+    "control": (
+        lambda content: content["interventions"]["mouth"]["control"]["one"].update(auc=0.79),
+        "mouth, one: a part out of focus is found with auc 0.79: expected 0.80 or more",
+    ),
+    "people": (lambda content: content["interventions"][TIME].update(people=29), "time: measured on 29 people"),
+    "not measured": (lambda content: content["interventions"].pop(TIME), "time: measured on 0 people"),
+    "foreign": (lambda content: content.update(exchanges_sha256=["0" * 64]), "was measured on other exchanges"),
+    "another format": (
+        lambda content: content.update(format_version=2),
+        "expected what `bundle data exchanges` writes",
+    ),
+}
+
+
+def test_figures_at_the_limits_may_rank(tmp_path: Path) -> None:
+    assert reasons(tmp_path, phase_of(tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_anything_worse_may_not(name: str, tmp_path: Path) -> None:
+    content = phase_of(tmp_path)
+    spoil, reason = RULES[name]
+    spoil(content)
+    assert [line for line in reasons(tmp_path, content) if reason in line], name
+
+
+def test_without_figures_or_with_too_few_exchanges_nothing_ranks(tmp_path: Path) -> None:
+    content = phase_of(tmp_path, entries=5)
+    assert len(reasons(tmp_path)) == 2
+    assert reasons(tmp_path, content) == ["50% of the clips have exchanges: expected 60% or more"]
+    assert len(reasons(tmp_path, "rubbish")) == 2
