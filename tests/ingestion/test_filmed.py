@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ingest.data import Dataset
 from ingest.draws import KeyedRandom
 from ingest.media.alteration import ClipSource
-from ingest.media.exchange import Exchange, Part
+from ingest.media.exchange import Cut, Exchange, Part
 from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import Call, filmed_units
 from tests import there
@@ -133,3 +134,23 @@ def test_a_run_shows_the_clip_first_and_then_its_sham(media: Path, tmp_path: Pat
         wanted = OTHER if line["unit"] in ("mouth", "span-2") else PLAIN
         assert 255 * line["prediction"]["warmth"] == pytest.approx(wanted, abs=6), line["unit"]
         assert 255 * line["prediction"]["interview"] == pytest.approx(PLAIN, abs=6)
+
+
+def test_parts_are_cut_out_where_they_are_at_that_moment_and_nothing_else_changes() -> None:
+    slow, eyes = (((0.1, 0.1), (0.3, 0.1), (0.3, 0.5), (0.1, 0.5)), ((0.25, 0.1), (0.6, 0.1), (0.6, 0.5), (0.25, 0.5)))
+    far = tuple((x + 0.4, y) for x, y in slow)
+    parts = (
+        Part("mouth", ((0.1, 0.1), (0.7, 0.1), (0.7, 0.5)), None, keys=((0.0, slow), (2.0, far))),
+        Part("eyes", eyes, None),
+    )
+    first, second = (np.random.default_rng(seed).integers(0, 255, (100, 200, 3), np.uint8) for seed in (1, 2))
+    for taken in ((), ("mouth",), ("eyes",), ("mouth", "eyes")):
+        cut = Cut(parts, taken, 100, 200)
+        for time_s, left in ((-1.0, 0.1), (0.0, 0.1), (1.0, 0.3), (2.0, 0.5), (9.0, 0.5)):
+            inside = np.zeros((100, 200), bool)
+            if "mouth" in taken:
+                inside[10:51, round(left * 200) : round((left + 0.2) * 200) + 1] = True
+            if "eyes" in taken:
+                inside[10:51, 50:121] = True
+            mixed = cut.mix(first, second, time_s)
+            assert np.array_equal(mixed, np.where(inside[..., None], second, first)), (taken, time_s)

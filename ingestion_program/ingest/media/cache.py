@@ -177,7 +177,7 @@ class ClipCache:
                 for file, indices in wanted.items():
                     slots = memory[begin : begin + len(indices)]
                     begin += len(indices)
-                    if kept and self._exchange is not None and file == self._exchange.path:
+                    if kept and self._exchange and self._exchange.first is None and file == self._exchange.path:
                         kept[file] = _blended(next(iter(kept.values())), self._exchange, slots, going_on)
                     else:
                         kept[file] = _decoded(file, indices.tolist(), slots, going_on)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ingest.media import operators
 from ingest.media.cache import HEIGHT, MOMENTS, WIDTH
-from ingest.media.exchange import Blend, Composite
+from ingest.media.exchange import Blend, Composite, Cut
 from ingest.media.video import FrameReader
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.media.alteration import Alteration
+    from ingest.media.exchange import Exchange
     from ingest.media.video import Frame, Reader
 
 
@@ -39,7 +40,7 @@ class Painter:
         self._curve = _brightness_curve(alteration)
         self._size = (shape[1], shape[0])
         self._stretched: tuple[int, Frame] | None = None
-        self._blend: Blend | Composite | None = None
+        self._mix: Callable[[Frame, Frame, int], Frame] | None = None
         self._canvas: tuple[Frame, Frame] | None = None
         self._imputation: operators.Imputation | operators.HalvedImputation | None = None
         self._noise: operators.Pixels | float = 0.0
@@ -76,10 +77,9 @@ class Painter:
         if self._second is not None and exchange is not None:
             # Even if nothing is exchanged, so that timing reveals nothing.
             other = self._second.decode(index)
-            if self._blend is None:
-                own = exchange.nearest(self._alteration.exchanged, *frame.shape[:2])
-                self._blend = Composite(own) if self._mixed else Blend(exchange.weights(*own.shape).within(own))
-            mixed, span = self._blend.mix(frame, other), self._alteration.span_s
+            if self._mix is None:
+                self._mix = self._mixer(exchange, *frame.shape[:2])
+            mixed, span = self._mix(frame, other, index), self._alteration.span_s
             # Mixed in any case, so that timing does not reveal the span.
             if span is None or span[0] <= self._alteration.facts.times[index] < span[1]:
                 frame = mixed
@@ -94,6 +94,16 @@ class Painter:
             # Otherwise a repeated frame would be identical to the last bit, which no camera produces.
             frame = grain.add(asked if self._alteration.repeats else index, frame, canvas)
         return jitter.move(frame, moved)
+
+    def _mixer(self, exchange: Exchange, height: int, width: int) -> Callable[[Frame, Frame, int], Frame]:
+        """Return what mixes frames of both files; it also gets the number of the frame."""
+        taken, times = self._alteration.exchanged, self._alteration.facts.times
+        if exchange.first is not None:
+            cut = Cut(exchange.parts, taken, height, width)
+            return lambda first, second, index: cut.mix(first, second, float(times[index]))
+        own = exchange.nearest(taken, height, width)
+        blend = Composite(own) if self._mixed else Blend(exchange.weights(height, width).within(own))
+        return lambda first, second, _: blend.mix(first, second)
 
     def finish(self, index: int, frame: Frame) -> None:
         """Alter frame `index` of the file, already RGB and scaled, in place."""
