@@ -114,6 +114,10 @@ def detector(content: dict[str, Any], name: str = "mouth") -> dict[str, Any]:
 
 
 RULES: dict[str, tuple[Spoil, str]] = {
+    "figures that are none": (
+        lambda content: content["interventions"]["mouth"].update(detectors={"one": 1, "two": []}, control={"one": []}),
+        "mouth, one: auc None",
+    ),
     "area": (lambda content: detector(content).update(auc=0.61), "mouth, two: auc 0.61: expected 0.60 or less"),
     "area in time": (lambda content: detector(content, TIME).update(auc=0.61), "time, two: auc 0.61"),
     "interval": (lambda content: detector(content).update(upper=0.71), "mouth, two: upper 0.71: expected 0.70 or less"),

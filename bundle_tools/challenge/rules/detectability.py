@@ -63,15 +63,19 @@ def _reasons(intervention: str, known: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(detectors, dict) or len(detectors) < 2:
         yield f"{intervention}: expected two detectors"
         return
-    for detector, figures in detectors.items():
+    for detector in detectors:
         for key, largest in limits:
-            if not isinstance(value := figures.get(key), int | float) or not value <= largest:
+            if not isinstance(value := _figure(detectors, detector, key), int | float) or not value <= largest:
                 yield f"{intervention}, {detector}: {key} {value}: expected {largest:.2f} or less"
     if intervention == TIME:
         return
-    control = known.get("control")
     for detector in detectors:
-        value = control.get(detector, {}).get("auc") if isinstance(control, dict) else None
+        value = _figure(known.get("control"), detector, "auc")
         if not isinstance(value, int | float) or not value >= LEAST_CONTROL:
             what = f"{intervention}, {detector}: a part out of focus is found with auc {value}"
             yield f"{what}: expected {LEAST_CONTROL:.2f} or more"
+
+
+def _figure(figures: object, detector: str, key: str) -> object:
+    known = figures.get(detector) if isinstance(figures, dict) else None
+    return known.get(key) if isinstance(known, dict) else None
