@@ -179,6 +179,9 @@ def test_a_lost_clip_is_named_and_the_others_are_kept(
     assert made == ["c00"]
 
 
-def test_without_the_models_it_says_what_to_install(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_the_models_it_says_what_to_install(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("bundle_tools.filmed.track.PACKAGE", "no_such_package")
     assert call(bundle) == 1
     assert "`make setup WITH=filmed`" in capsys.readouterr().err
