@@ -61,6 +61,18 @@ def test_waiting_is_judged_period_by_period(monkeypatch: pytest.MonkeyPatch) -> 
     assert meter.read(40).waited_s == 11.0
     readings += [use(41, 1081, 32, 1, 16)]
     assert meter.read(41).busy
+    # A machine without memory is slow, too, and no other program's fault.
+    monkeypatch.setattr(capacity, "memory_kills", lambda: meter._kills + 2)
+    readings += [use(42, 1082, 33, 1, 16)]
+    used_up = meter.read(42)
+    assert (used_up.busy, used_up.memory_kills) == (False, 2)
+
+
+@pytest.mark.parametrize(("quota", "expected"), [(None, 4), (2, 2), (9, 4)])
+def test_a_quota_bounds_the_cores(monkeypatch: pytest.MonkeyPatch, quota: int | None, expected: int) -> None:
+    monkeypatch.setattr(capacity, "limits", lambda: {"cores": quota})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    assert capacity.cores() == expected
 
 
 @pytest.mark.skipif(CoreUse.now() is None, reason="this system does not tell who uses the cores")
