@@ -10,7 +10,7 @@ import pytest
 from ingest.data import Dataset
 from ingest.draws import KeyedRandom
 from ingest.media.alteration import ClipSource
-from ingest.media.exchange import Cut, Exchange, Part
+from ingest.media.exchange import Exchange, MovingComposite, Part
 from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import Call, filmed_units
 from tests import there
@@ -145,12 +145,12 @@ def test_parts_are_cut_out_where_they_are_at_that_moment_and_nothing_else_change
     )
     first, second = (np.random.default_rng(seed).integers(0, 255, (100, 200, 3), np.uint8) for seed in (1, 2))
     for taken in ((), ("mouth",), ("eyes",), ("mouth", "eyes")):
-        cut = Cut(parts, taken, 100, 200)
+        moving = MovingComposite(parts, taken, 100, 200)
         for time_s, left in ((-1.0, 0.1), (0.0, 0.1), (1.0, 0.3), (2.0, 0.5), (9.0, 0.5)):
             inside = np.zeros((100, 200), bool)
             if "mouth" in taken:
                 inside[10:51, round(left * 200) : round((left + 0.2) * 200) + 1] = True
             if "eyes" in taken:
                 inside[10:51, 50:121] = True
-            mixed = cut.mix(first, second, time_s)
+            mixed = moving.mix_at(first, second, time_s)
             assert np.array_equal(mixed, np.where(inside[..., None], second, first)), (taken, time_s)

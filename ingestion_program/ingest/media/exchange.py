@@ -320,29 +320,25 @@ class Composite:
         return self._chosen
 
 
-class Cut:
+class MovingComposite(Composite):
     """Takes parts of a filmed clip from its second version, each within its outline at that moment; for one thread.
 
-    Its edge is hard: a mean of two encodings has less noise than either, which detectors notice. It takes as long
-    whatever is taken.
+    Its edge is hard: a mean of two encodings has less noise than either, which detectors notice.
     """
 
     def __init__(self, parts: Sequence[Part], taken: Sequence[str], height: int, width: int) -> None:
         """Prepare for frames of one size; `taken`: names of the parts from the second version."""
+        super().__init__(np.zeros((height, width), np.bool_))
         # Those that are taken come last, so that no other one covers them.
         self._parts = sorted((part for part in parts if part.outline), key=lambda part: part.name in taken)
         self._taken, self._scale = frozenset(taken), (width, height)
-        self._inside = np.zeros((height, width), np.uint8)
-        self._mask, self._chosen = np.empty((height, width, 3), np.uint8), np.empty((height, width, 3), np.uint8)
+        self._inside = np.empty((height, width), np.uint8)
 
-    def mix(self, first: Frame, second: Frame, time_s: float) -> Frame:
-        """Return parts of both pictures, valid until the next call; all are of shape (height, width, 3)."""
+    def mix_at(self, first: Frame, second: Frame, time_s: float) -> Frame:
+        """Return parts of both pictures as they are at a moment, see `mix`."""
         self._inside.fill(0)
         for part in self._parts:
             corners = np.rint(part.corners_at(time_s) * self._scale).astype(np.int32)
             cv2.fillPoly(self._inside, [corners], 255 if part.name in self._taken else 0)
-        cv2.merge([self._inside] * 3, dst=self._mask)
-        cv2.bitwise_xor(first, second, dst=self._chosen)
-        cv2.bitwise_and(self._chosen, self._mask, dst=self._chosen)
-        cv2.bitwise_xor(first, self._chosen, dst=self._chosen)
-        return self._chosen
+        cv2.merge([self._inside] * 3, dst=self._second)
+        return self.mix(first, second)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ingest.media import operators
 from ingest.media.cache import HEIGHT, MOMENTS, WIDTH
-from ingest.media.exchange import Blend, Composite, Cut
+from ingest.media.exchange import Blend, Composite, MovingComposite
 from ingest.media.video import FrameReader
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ class Painter:
         """Return what mixes frames of both files; it also gets the number of the frame."""
         taken, times = self._alteration.exchanged, self._alteration.facts.times
         if exchange.first is not None:
-            cut = Cut(exchange.parts, taken, height, width)
-            return lambda first, second, index: cut.mix(first, second, float(times[index]))
+            moving = MovingComposite(exchange.parts, taken, height, width)
+            return lambda first, second, index: moving.mix_at(first, second, float(times[index]))
         own = exchange.nearest(taken, height, width)
         blend = Composite(own) if self._mixed else Blend(exchange.weights(height, width).within(own))
         return lambda first, second, _: blend.mix(first, second)
