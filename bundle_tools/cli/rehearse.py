@@ -5,8 +5,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.runs import LARGEST_FACTS, LARGEST_OUTPUT, MOST_FILES
-from bundle_tools.codabench.archive import extract, zip_folder
+from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.competition import Competition as Bundle
 from bundle_tools.codabench.competition import find_root, load, unpack_bundle
 from bundle_tools.codabench.keys import load as read_keys
@@ -14,13 +13,13 @@ from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server.client import ServerConnection
 from bundle_tools.codabench.server.records import Address, ServerCompetition, ServerPhase
+from bundle_tools.codabench.server.submissions import record_of
 from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import confirm, counted, say
 from bundle_tools.errors import BundleError
-from bundle_tools.untrusted import read_json
 
 
 def rehearse(
@@ -151,8 +150,7 @@ def _record(connection: ServerConnection, number: int) -> dict[str, object]:
         try:
             files = connection.call("GET", f"/api/submissions/{number}/get_details/")
             records.download(connection, str(files["prediction_result"]), packed)
-            extract(packed, Path(folder, "unpacked"), LARGEST_OUTPUT, MOST_FILES)
-            return dict(read_json(Path(folder, "unpacked", "run.json"), LARGEST_FACTS))
+            return record_of(packed)
         except (BundleError, KeyError, TypeError, ValueError):
             return {}
 

@@ -67,18 +67,27 @@ def row_problems(submission: Submission, phase: ServerPhase, primary: str, newes
     return problems
 
 
+def record_of(output: Path) -> dict[str, Any]:
+    """Return ingestion's record of a run, not trusted; empty if it cannot be read. `output`: of the model, a zip."""
+    try:
+        with zipfile.ZipFile(output) as opened, opened.open("run.json") as file:
+            record = json.loads(file.read(LARGEST_RECORD))
+    except (*UNREADABLE, KeyError, ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
 def run_problems(output: Path) -> list[str]:
     """Return what ingestion's record says of a run that no participant is to blame for; not trusted.
 
     `output`: the output of the submission's model, a zip. Its `run.json` has `problems` with `code` and `fault`, and
     `processor` with `memory_kills`.
     """
+    record = record_of(output)
     try:
-        with zipfile.ZipFile(output) as opened, opened.open("run.json") as file:
-            record = json.loads(file.read(LARGEST_RECORD))
         codes = dict.fromkeys(one["code"] for one in record["problems"] if one["fault"] == "organiser")
         kills = int((record["processor"] or {}).get("memory_kills", 0))  # older records do not tell
-    except (*UNREADABLE, AttributeError, KeyError, TypeError, ValueError, RecursionError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return []
     lines = [f"{kills} processes killed for lack of memory"] if kills else []
     named = ", ".join(code for code in codes if re.fullmatch("[a-z_]{1,60}", str(code)))
