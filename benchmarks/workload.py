@@ -23,6 +23,12 @@ CACHE = ROOT / ".cache" / "benchmarks"
 PROGRAM = ROOT / "ingestion_program"
 FPS, SECONDS, WIDTH, HEIGHT, BITS_A_SECOND = 30, 15, 1280, 720, 1_500_000
 DISTINCT = 4
+OTHER_COLOUR = (60, 200, 120)
+PARTS = [
+    {"name": name, "outline": [[280, top], [1000, top], [1000, top + 290], [280, top + 290]]}
+    for name, top in (("eyes", 50), ("mouth", 370))
+]
+"""What is exchanged: the upper and the lower half of where the faces move, pixels."""
 
 MODEL = """\
 import time
@@ -42,20 +48,30 @@ class Model:
 """
 
 
-def make_clips() -> list[Path]:
-    """Return clips like those of the field: 15 s, 1280 x 720, 30 fps, H.264 at 1.5 Mbit/s, texture and sound."""
+def make_clips(name: str = "clip", colour: tuple[int, int, int] = (150, 180, 220)) -> list[Path]:
+    """Return clips like those of the field: 15 s, 1280 x 720, 30 fps, H.264 at 1.5 Mbit/s, texture and sound.
+
+    `colour`: of their faces, BGR; all else is the same in clips of the same number.
+    """
     CACHE.mkdir(parents=True, exist_ok=True)
-    paths = [CACHE / f"clip{number}.mp4" for number in range(DISTINCT)]
+    paths = [CACHE / f"{name}{number}.mp4" for number in range(DISTINCT)]
     for number, path in enumerate(paths):
         if not path.exists():
             print(f"making {path.name}", flush=True)
-            _write_clip(path.with_suffix(".part.mp4"), seed=number)
+            _write_clip(path.with_suffix(".part.mp4"), seed=number, colour=colour)
             path.with_suffix(".part.mp4").rename(path)
     return paths
 
 
 def _write_clip(
-    path: Path, seed: int, *, width: int = WIDTH, height: int = HEIGHT, seconds: int = SECONDS, fps: int = FPS
+    path: Path,
+    seed: int,
+    *,
+    colour: tuple[int, int, int] = (150, 180, 220),
+    width: int = WIDTH,
+    height: int = HEIGHT,
+    seconds: int = SECONDS,
+    fps: int = FPS,
 ) -> None:
     rng = np.random.default_rng(seed)
     texture = cv2.GaussianBlur(rng.integers(0, 256, (height * 2, width * 2, 3), np.uint8), (0, 0), 4)
@@ -75,9 +91,7 @@ def _write_clip(
                 int(width / 2 + width / 6.4 * np.sin(number / 20)),
                 int(height / 2 + height / 12 * np.cos(number / 13)),
             )
-            cv2.ellipse(
-                frame, centre, (round(width / 9.85), height // 4), 5 * np.sin(number / 9), 0, 360, (150, 180, 220), -1
-            )
+            cv2.ellipse(frame, centre, (round(width / 9.85), height // 4), 5 * np.sin(number / 9), 0, 360, colour, -1)
             frame = cv2.add(frame, rng.integers(0, 7, frame.shape, np.uint8)).astype(np.uint8)
             container.mux(video.encode(av.VideoFrame.from_ndarray(np.asarray(frame, np.uint8), format="bgr24")))
         container.mux(video.encode(None))
@@ -89,20 +103,30 @@ def _write_clip(
         container.mux(sound.encode(None))
 
 
-def make_phase(folder: Path, count: int, *, at_most: str = "full") -> Path:
-    """Write an input folder of `count` clips (links to the distinct ones); `at_most` is the isolation to use."""
-    sources = make_clips()
-    (folder / "clips").mkdir(parents=True)
-    digests = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources}
+def make_phase(folder: Path, count: int, *, at_most: str = "full", exchanges: bool = False) -> Path:
+    """Write an input folder of `count` clips (links to the distinct ones).
+
+    `at_most`: the isolation to use. `exchanges`: whether there is a second pass, in which halves of faces are
+    exchanged.
+    """
+    sources, others = make_clips(), make_clips("other", OTHER_COLOUR) if exchanges else []
+    for name in ("clips", "exchanges"):
+        (folder / name).mkdir(parents=True)
+    digests = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in (*sources, *others)}
+    listed = {}
     rows = []
     for number in range(count):
         source = sources[number % len(sources)]
         name = f"clips/c{number:04d}.mp4"
         os.link(source, folder / name)
         rows.append((f"c{number:04d}", name, digests[source]))
+        if exchanges:
+            other, name = others[number % len(others)], f"exchanges/e{number:04d}.mp4"
+            os.link(other, folder / name)
+            listed[f"c{number:04d}"] = {"file": name, "sha256": digests[other], "parts": PARTS}
     write_table(folder / "clips.csv", ("clip_id", "file", "sha256"), rows)
     (folder / "transcripts.json").write_text("{}")
-    settings = {
+    settings: dict[str, object] = {
         "format_version": 1,
         "task": "benchmark",
         "data_version": "benchmark",
@@ -119,6 +143,10 @@ def make_phase(folder: Path, count: int, *, at_most: str = "full") -> Path:
         "feedback": {"model_output": False},
         "isolation": {"at_most": at_most},
     }
+    if exchanges:
+        (folder / "exchanges.json").write_text(json.dumps({"format_version": 2, "clips": listed}))
+        jitter = {"gain": 0.01, "shift_px": 2, "frames": 1}
+        settings |= {"exchanges": "exchanges.json", "probes": {"operators": ["blur"], "edits": 3, "jitter": jitter}}
     (folder / "task.yaml").write_text(yaml.safe_dump(settings))
     return folder
 
