@@ -27,7 +27,6 @@ FRAMES = 66
 CUES = ["lighting", "words", "voice", "motion"]
 AXES = ("explanation", "faithfulness_space", "faithfulness_time", "cue_claims", "text")
 PROBES: dict[str, Any] = {
-    "operators": ["imputation", "blur", "median", "moment"],
     "edits": 3,
     "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
 }
