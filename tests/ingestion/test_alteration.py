@@ -134,9 +134,7 @@ def levels_of(
 
 @pytest.mark.parametrize("cue", EDITS)
 @pytest.mark.parametrize("seed", range(3))
-def test_an_edit_is_another_draw_of_its_cue_and_of_nothing_else(
-    cue: str, seed: int, phase: list[ClipSource]
-) -> None:
+def test_an_edit_is_another_draw_of_its_cue_and_of_nothing_else(cue: str, seed: int, phase: list[ClipSource]) -> None:
     plain, edited = levels_of(phase, phase[2], seed=seed), levels_of(phase, phase[2], cue, seed)
     assert {name for name in vars(plain) if vars(plain)[name] != vars(edited)[name]} == {EDITS[cue].field}
     assert edited == levels_of(phase[::-1], phase[2], cue, seed)  # whatever the order of the list

@@ -96,7 +96,9 @@ def frames(call: Alteration, request: FrameRequest = REQUEST) -> npt.NDArray[np.
     return np.array([buffer.slot(slot, plan.shape) for slot in range(plan.slots)])
 
 
-@pytest.mark.parametrize("shared", [["plain", "exchange", "lighting", "framing", "copy"], ["copy", "exchange"], ["copy"]])
+@pytest.mark.parametrize(
+    "shared", [["plain", "exchange", "lighting", "framing", "copy"], ["copy", "exchange"], ["copy"]]
+)
 @pytest.mark.parametrize("second", [True, False])
 def test_shared_frames_are_those_that_each_call_would_decode_alone(
     calls: dict[str, Alteration], shared: list[str], second: bool

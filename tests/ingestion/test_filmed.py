@@ -132,7 +132,9 @@ def test_a_run_shows_the_clip_first_and_then_its_sham(media: Path, tmp_path: Pat
     for line in lines:
         follows("probes.jsonl")(line)
         # The brightness of a clip is drawn, and the same in all of these calls.
-        (plain,) = (one["prediction"] for one in lines if (one["clip_id"], one["kind"]) == (line["clip_id"], "original"))
+        (plain,) = (
+            one["prediction"] for one in lines if (one["clip_id"], one["kind"]) == (line["clip_id"], "original")
+        )
         assert 255 * plain["interview"] == pytest.approx(PLAIN, abs=30)
         higher = 0.3 if line["unit"] in ("mouth", "span-2") else 0.0
         assert line["prediction"]["warmth"] > plain["interview"] + higher - 0.02, line["unit"]
