@@ -51,11 +51,11 @@ class AlteredClip(FileClip):
     def _read(self, **request: Any) -> Iterator[Frame]:  # noqa: ANN401 - numbers
         parsed = parse_request(plain(request))
         shape, asked = frame_shape(parsed, self._facts), wanted_frames(parsed, self._facts)
-        reader, painter = FrameReader(self.path, threads=1), Painter(self._alteration, shape)
+        reader, painter = FrameReader(self.path, threads=1), Painter(self._alteration)
         try:
-            for position, index in zip(asked.tolist(), self._alteration.shown(asked).tolist(), strict=True):
+            for index in self._alteration.shown(asked).tolist():
                 frame = np.empty(shape, np.uint8)
-                reader.read_into(index, frame, painter, position)
+                reader.read_into(index, frame, painter)
                 frame.flags.writeable = False
                 yield frame
         finally:

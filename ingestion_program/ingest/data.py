@@ -19,7 +19,7 @@ import numpy as np
 from ingest.causes import CAUSES, is_shortage
 from ingest.errors import IngestionError, Problem
 from ingest.media.alteration import ClipSource
-from ingest.media.exchange import Box, Exchange, Part
+from ingest.media.exchange import Exchange, Part
 from ingest.media.sound import has_sound
 from ingest.media.video import ClipFacts, UnreadableClip, read_facts
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ingest.media.exchange import Box, Corners
+    from ingest.media.exchange import Corners
     from ingest.settings import Task
 
 
@@ -318,9 +318,9 @@ def _form(facts: ClipFacts, path: Path, exchange: Exchange) -> str:
 FACE_COLUMNS = ["clip_id", "left", "top", "right", "bottom"]
 
 
-def read_faces(path: Path, clip_ids: set[str], problems: list[Problem]) -> dict[str, Box]:
-    """Return the box of every clip that has one; add mistakes to `problems`."""
-    boxes = {}
+def read_faces(path: Path, clip_ids: set[str], problems: list[Problem]) -> dict[str, float]:
+    """Return the height of the face in every clip that has a box, as a share of the picture's; add to `problems`."""
+    heights = {}
     for where, (clip_id, *fields) in read_rows(path, FACE_COLUMNS, problems):
         try:
             left, top, right, bottom = map(float, fields)
@@ -333,8 +333,8 @@ def read_faces(path: Path, clip_ids: set[str], problems: list[Problem]) -> dict[
             found, expected = ascii(",".join(fields))[:80], "left < right and top < bottom, fractions from 0 to 1"
             problems.append(problem("face_box", where, found, expected, "correct the box"))
         else:
-            boxes[clip_id] = Box(left, top, right, bottom)
-    return boxes
+            heights[clip_id] = bottom - top
+    return heights
 
 
 CLIP_COLUMNS = ["clip_id", "file", "sha256"]
@@ -350,8 +350,8 @@ class Dataset:
     """Rendered copies by clip id, each with one cue made neutral; clips without copies are left out."""
     exchanges: dict[str, Exchange]
     """Second drawings by clip id; clips without one are left out."""
-    faces: dict[str, Box]
-    """Boxes around faces by clip id, where known."""
+    faces: dict[str, float]
+    """Height of the face by clip id, where known, as a share of the picture's."""
 
 
 def read_dataset(input_data: Path, task: Task) -> Dataset:

@@ -12,12 +12,10 @@ from ingest.clock import Clock, minutes
 from ingest.data import Dataset
 from ingest.draws import KeyedRandom
 from ingest.errors import IngestionError, Problem
-from ingest.evidence import CueClaim
 from ingest.log import Log, Progress
 from ingest.media.alteration import ClipSource
 from ingest.model import CheckedExplanation, LoadFailed
 from ingest.pool import WorkerPool
-from ingest.probes.edits import claims_of
 from ingest.probes.run import ProbePass
 from ingest.record_writer import REPEATS, RecordWriter
 from ingest.settings import Task
@@ -48,7 +46,6 @@ class Runner:
         self._tally = stats
         self._feedback = feedback
         self._answers: dict[str, dict[str, float]] = {}
-        self._claims: dict[str, tuple[CueClaim, ...]] = {}
 
     def run(self, dataset: Dataset, draws: KeyedRandom) -> None:
         """Predict and explain every clip while the time budget lasts."""
@@ -111,7 +108,6 @@ class Runner:
         if answer.prediction is not None:
             explanation = answer.explanation or CheckedExplanation()
             self._answers[clip.clip_id] = answer.prediction
-            self._claims[clip.clip_id] = claims_of(explanation.evidence)
             self._results.add_prediction(clip.clip_id, answer.prediction, explanation)
             status = "ok"
         self._record(clip, status, answer.seconds, answer.problems)
@@ -123,7 +119,7 @@ class Runner:
         probes = None
         try:
             if self._task.probes is not None:
-                probes = ProbePass(self._task, dataset, self._claims, draws, self._results, self._tally)
+                probes = ProbePass(self._task, dataset, self._answers, draws, self._results, self._tally)
             self._in_a_fresh_process(dataset.clips, probes)
         except Exception as error:  # noqa: BLE001 - every clip has had its turn: nothing may cost its result any more
             self._tally.warn(_broken_off(error), self._log)

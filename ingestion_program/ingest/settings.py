@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt
 from pydantic.dataclasses import dataclass
@@ -26,8 +26,6 @@ from ingest.schema import (
 )
 from model_process.sandbox import IsolationLevel, calls
 
-Operator = Literal["imputation", "blur", "median", "moment"]
-OPERATORS: tuple[Operator, ...] = get_args(Operator)
 MOST_EDITS = 3
 """With the original and five units, this makes nine altered calls per clip."""
 _Chars = Annotated[StrictInt, Field(ge=1, le=10**6)]
@@ -155,13 +153,12 @@ class JitterRange(Section):
 class ProbeSettings(Section):
     """How altered copies are made."""
 
-    # Sorted, so that draws do not depend on their order in the file.
-    operators: Annotated[Entries[Operator], AfterValidator(lambda names: tuple(sorted(names, key=OPERATORS.index)))]
-    """Operators that hide a place; one is drawn for each clip."""
     edits: Annotated[StrictInt, Field(ge=0, le=MOST_EDITS)]
     """Most cue edits of a clip."""
     jitter: JitterRange
     """Jitter of every call of the second pass."""
+    operators: Any = None
+    """Of earlier versions; ignored."""
 
 
 @dataclass(frozen=True, config=CONFIG)

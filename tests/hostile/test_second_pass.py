@@ -4,6 +4,7 @@ Every model here answers the clips themselves honestly, so its predictions and t
 every byte, whatever it does afterwards; and no misbehaviour may earn more on an axis than honesty does.
 """
 
+import hashlib
 import json
 import shutil
 from collections.abc import Sequence
@@ -27,7 +28,6 @@ FRAMES = 66
 CUES = ["lighting", "words", "voice", "motion"]
 AXES = ("explanation", "faithfulness_space", "faithfulness_time", "cue_claims", "text")
 PROBES: dict[str, Any] = {
-    "operators": ["imputation", "blur", "median", "moment"],
     "edits": 3,
     "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
 }
@@ -128,6 +128,18 @@ def filmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     form = Format(width=64, height=36)
     clips = [write_clip(folder / f"{number}.mp4", FRAMES + 3 * number, form) for number in range(CLIPS)]
     phase = write_phase(folder / "phase", clips)
+    (phase / "exchanges").mkdir()
+    entries = {}
+    for number in range(CLIPS):
+        name = f"exchanges/{number}.mp4"
+        second = write_clip(phase / name, FRAMES + 3 * number, Format(width=64, height=36, grey=240))
+        parts = [
+            {"name": part, "outline": [[x, 4], [x + 20, 4], [x + 20, 30], [x, 30]], "event_s": [time, time + 0.5]}
+            for part, x, time in (("mouth", 4, 0.2), ("eyes", 36, 1.2))
+        ]
+        digest = hashlib.sha256(second.read_bytes()).hexdigest()
+        entries[f"c{number:03d}"] = {"file": name, "sha256": digest, "parts": parts}
+    (phase / "exchanges.json").write_text(json.dumps({"format_version": 2, "clips": entries}))
     words = {f"c{number:03d}": "one two three four five six" for number in range(CLIPS)}
     (phase / "transcripts.json").write_text(json.dumps(words))
     return phase
@@ -156,6 +168,7 @@ def stage_for(app: Path, phase: Path, *tricks: Trick) -> Stage:
         "limits": {**LIMITS, "load_s": 10, "call_s": 2, "restarts": 1},
         "explanation": {**SETTINGS["explanation"], "evidence": evidence},
         "probes": PROBES,
+        "exchanges": "exchanges.json",
     }
     (app / "input_data" / "task.yaml").write_text(yaml.safe_dump(settings))
     for folder in (app / "ingested_program", stage.output):

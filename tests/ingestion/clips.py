@@ -30,6 +30,8 @@ class Format:
     loudness: float = 0.5
     grey: int | None = None
     """Level of all pixels, in the place of the numbers."""
+    first: int = 0
+    """Number of the first frame."""
 
 
 def numbered_frame(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
@@ -76,7 +78,7 @@ def write_clip(path: Path, count: int, form: Format | None = None, times_ms: Seq
                 container.mux(sound.encode(piece))
             container.mux(sound.encode(None))
         for number in range(count):
-            pixels = numbered_frame(number, form.width, form.height)
+            pixels = numbered_frame(form.first + number, form.width, form.height)
             if form.grey is not None:
                 pixels[:] = form.grey
             frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")

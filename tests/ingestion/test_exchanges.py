@@ -196,7 +196,7 @@ def test_a_corner_that_an_outline_repeats_is_kept_once() -> None:
 def show(media: Path, *exchanged: str, mixed: bool = True, index: int = 40) -> Frame:
     second = Exchange(media / "second.mp4", "", MADE) if mixed else None
     altered = Alteration(ClipCache(media / "clip.mp4"), STILL, 0, exchange=second, exchanged=exchanged)
-    painter = Painter(altered, (HEIGHT, WIDTH, 3))
+    painter = Painter(altered)
     reader = FrameReader(media / "clip.mp4", threads=1)
     out = np.empty((HEIGHT, WIDTH, 3), np.uint8)
     reader.read_into(index, out, painter)
@@ -311,7 +311,7 @@ def test_every_call_decodes_and_mixes_the_same_sounds_whichever_comes_first(
 def test_without_a_part_that_is_heard_no_second_sound_is_decoded(media: Path) -> None:
     seen = Exchange(media / "silent.mp4", "", SEEN)
     one = Alteration(ClipCache(media / "clip.mp4"), STILL, 0, exchange=seen, exchanged=("left",))
-    assert [path.stem for path, _ in one.audible] == ["clip"]
+    assert [path.stem for path in one.audible] == ["clip"]
     assert there(one.sound(RATE)).tobytes() == there(read_sound(media / "clip.mp4", RATE, 3.0)).tobytes()
 
 

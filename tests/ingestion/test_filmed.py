@@ -131,9 +131,15 @@ def test_a_run_shows_the_clip_first_and_then_its_sham(media: Path, tmp_path: Pat
     assert {line["unit"] for line in lines} > {None, "mouth"} or {line["unit"] for line in lines} > {None, "span-2"}
     for line in lines:
         follows("probes.jsonl")(line)
-        wanted = OTHER if line["unit"] in ("mouth", "span-2") else PLAIN
-        assert 255 * line["prediction"]["warmth"] == pytest.approx(wanted, abs=6), line["unit"]
-        assert 255 * line["prediction"]["interview"] == pytest.approx(PLAIN, abs=6)
+        # The brightness of a clip is drawn, and the same in all of these calls.
+        (plain,) = (
+            one["prediction"] for one in lines if (one["clip_id"], one["kind"]) == (line["clip_id"], "original")
+        )
+        assert 255 * plain["interview"] == pytest.approx(PLAIN, abs=30)
+        higher = 0.3 if line["unit"] in ("mouth", "span-2") else 0.0
+        assert line["prediction"]["warmth"] > plain["interview"] + higher - 0.02, line["unit"]
+        assert line["prediction"]["warmth"] < plain["interview"] + 2 * higher + 0.02, line["unit"]
+        assert line["prediction"]["interview"] == pytest.approx(plain["interview"], abs=0.01)
 
 
 def test_parts_are_cut_out_where_they_are_at_that_moment_and_nothing_else_changes() -> None:

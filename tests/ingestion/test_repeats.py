@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.draws import KeyedRandom
+from ingest.media.exchange import Exchange
 from ingest.probes.plan import FEWEST, MOST, Call, choose_repeats
 from ingest.stats import Determinism
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
-from tests.ingestion.test_probe_plan import lengths, plan
+from tests.ingestion.test_probe_plan import lengths, part, plan
 from tests.ingestion.test_second_pass import BLIND, probing, source, write_copies
 
 Ingest = Callable[..., Outcome]
@@ -21,7 +22,8 @@ CLIPS = 4
 
 
 def planned(clips: int, seed: int = 1) -> dict[str, list[Call]]:
-    return plan(lengths(clips), seed)
+    parts = (part("mouth", (0.1, 0.9)), part("eyes", (2.1, 2.9)), part("words", (3.1, 3.9)), part("thing-1", None))
+    return plan(lengths(clips), seed, exchanges=dict.fromkeys(lengths(clips), Exchange(Path("x"), "", parts)))
 
 
 def predicted(calls: dict[str, list[Call]]) -> set[Call]:

@@ -1,4 +1,4 @@
-"""A clip as it is served to a model, and how it differs from its file: frames, their shift, what is hidden, its sound.
+"""A clip as it is served to a model, and how it differs from its file.
 
 Every call of the second pass goes through here, including the unaltered original, so that only content distinguishes
 copies: facts are always those of the original clip, and every frame takes the same path.
@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from ingest.media.sound import exchange, replace_by_another_moment, with_hiss
+from ingest.media.sound import exchange, with_hiss
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.draws import KeyedRandom
     from ingest.media.cache import ClipCache, Indices
-    from ingest.media.exchange import Exchange, Region
+    from ingest.media.exchange import Exchange
     from ingest.media.sound import Sound
     from ingest.media.video import ClipFacts, Frame
-    from ingest.settings import JitterRange, Operator
+    from ingest.settings import JitterRange
 
 
 GRAIN = 1.3
@@ -48,7 +47,7 @@ class Jitter:
     later: int
     """Frames by which the picture is taken from later in the file."""
     grain: float = 0.0
-    """Standard deviation of the noise of each frame, levels of 255; sound has noise, too, unless this is 0."""
+    """Standard deviation of the noise of each frame, levels of 255."""
 
     def move(self, frame: Frame, out: Frame) -> Frame:
         """Return the moved picture, in `out` if it moves; border pixels are repeated to fill the gap."""
@@ -86,13 +85,18 @@ class ClipSource:
 
 
 @dataclass(frozen=True)
-class Slow:
-    """A piece of a clip, slowed down to last as long as the whole clip."""
+class Levels:
+    """Brightness, size and loudness of a clip without rendered copies.
 
-    start: float
-    """Where it begins, as a share of the latest possible start, 0 to 1."""
-    pace: float
-    """Its share of the clip, and so its relative speed, in (0, 1]."""
+    Every call goes through the same curve, enlargement and gain, so that an edit of a cue leaves no trace of its own.
+    """
+
+    power: float = 1.0
+    """Power to which the brightness of each pixel is raised, as a share of the full range; > 0."""
+    zoom: float = 1.0
+    """Factor by which the middle of the picture is enlarged, >= 1."""
+    gain: float = 1.0
+    """Factor of the sound, > 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,20 +117,8 @@ class Alteration:
     """Names of the parts that are taken from the second drawing."""
     span_s: tuple[float, float] | None = None
     """Begin and end of the time in which they are, seconds; None for the whole clip."""
-    region: Region | None = None
-    """What is hidden in all frames."""
-    operator: Operator = "imputation"
-    """How the hidden region is filled."""
-    seconds: tuple[int, ...] = ()
-    """Seconds [i, i + 1) with a frozen picture and with sound from another time."""
-    slow: Slow | None = None
-    """A short piece that is shown instead of the whole clip."""
-    voice: Path | None = None
-    """A file whose sound replaces the clip's own."""
-    brightness: float | None = None
-    """Mean brightness of the result, in (0, 1)."""
-    zoom: float = 1.0
-    """Factor by which the middle of the picture is enlarged, >= 1."""
+    levels: Levels | None = None
+    """How bright, large and loud it is; None for a clip with rendered copies."""
 
     @property
     def facts(self) -> ClipFacts:
@@ -140,59 +132,26 @@ class Alteration:
         return (shown,) if self.exchange is None else (shown, self.exchange.path)
 
     @property
-    def audible(self) -> tuple[tuple[Path, bool], ...]:
-        """Files whose sound is decoded, and whether it is repeated if it is too short.
-
-        The sound that is heard comes first, then that of the second drawing if a part of it can be heard.
-        """
-        heard = self.voice or self.copy or self.cache.path, self.voice is not None
-        if self.exchange is None or not self.exchange.heard:
-            return (heard,)
-        return heard, (self.exchange.path, False)
-
-    @property
-    def repeats(self) -> bool:
-        """Whether one frame of the file may be shown several times."""
-        return self.slow is not None or bool(self.seconds)
+    def audible(self) -> tuple[Path, ...]:
+        """Files whose sound is decoded: what is heard, then the second drawing if a part of it can be heard."""
+        shown = self.copy or self.cache.path
+        return (shown,) if self.exchange is None or not self.exchange.heard else (shown, self.exchange.path)
 
     def shown(self, wanted: Indices) -> Indices:
         """Return which frames of the file are shown instead of `wanted`; the order stays ascending."""
-        last = len(self.facts.times) - 1
-        if self.slow is not None:
-            wanted = np.rint(self.slow.start * (1 - self.slow.pace) * last + self.slow.pace * wanted).astype(np.int64)
-        if self.seconds:
-            wanted = frozen(self.facts.times, self.seconds)[wanted]
-        return np.clip(wanted + self.jitter.later, 0, last)
+        return np.clip(wanted + self.jitter.later, 0, len(self.facts.times) - 1)
 
     def sound(self, rate: int) -> Sound | None:
         """Return the altered sound at `rate` samples a second, None where there is none; raises UnreadableClip."""
-        heard, *second = (self.cache.sound(path, rate, repeated=repeated) for path, repeated in self.audible)
+        heard, *second = (self.cache.sound(path, rate) for path in self.audible)
         if heard is None:
             return None
         for other in second:
             if other is not None and self.exchange is not None:
                 # Even if nothing is exchanged, so that timing reveals nothing.
                 heard = exchange(heard, other, rate, self.exchange.heard_s(self.exchanged))
-        if self.seconds:
-            heard = replace_by_another_moment(heard, rate, self.seconds, self.seed)
-        if self.exchange is None and self.jitter.grain:
-            heard = with_hiss(heard, self.seed)  # in every call, as the grain of the picture
+        if self.levels is not None:
+            # The noise comes last: the step between two values would reveal the gain.
+            heard = with_hiss(heard * np.float32(self.levels.gain), self.seed)
         louder: Sound = np.clip(heard * np.float32(self.jitter.loudness), -1.0, 1.0)
         return louder
-
-
-def frozen(times: npt.NDArray[np.float64], seconds: tuple[int, ...]) -> Indices:
-    """Return, for every frame, the nearest frame outside the masked seconds, which may be itself.
-
-    `times`: seconds at which the frames begin, ascending. `seconds`: masked seconds, each [i, i + 1).
-    """
-    index = np.arange(len(times))
-    kept = np.flatnonzero(~np.isin(np.floor(times + 1e-9).astype(np.int64), seconds))
-    if not len(kept):
-        return np.zeros_like(index)
-    after = np.searchsorted(kept, index)
-    before = kept[np.clip(after - 1, 0, None)]
-    following = kept[np.clip(after, None, len(kept) - 1)]
-    nearest: Indices = np.where(np.abs(times - times[before]) <= np.abs(times[following] - times), before, following)
-    nearest[kept] = kept
-    return nearest

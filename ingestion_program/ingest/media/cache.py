@@ -1,4 +1,4 @@
-"""What several altered calls on one clip share: facts, thumbnails, noise, frames and sound, each decoded once.
+"""What several altered calls on one clip share: facts, noise, frames and sound, each decoded once.
 
 Decoding is most of what a call costs. All files of the clip are decoded before the first frame is shown or the first
 sound is heard. Otherwise a model with a clock could tell which call shows a file for the first time.
@@ -17,8 +17,7 @@ import cv2
 import numpy as np
 
 from ingest.media.exchange import Blend
-from ingest.media.operators import median
-from ingest.media.sound import read_repeated_sound, read_sound
+from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, Reader, UnreadableClip, read_facts
 
 if TYPE_CHECKING:
@@ -38,10 +37,6 @@ KEPT_BYTES = 160 << 20
 """Most memory that the frames of one clip take; requests beyond it are decoded again in each call."""
 KEPT_SOUND_BYTES = 32 << 20
 """Most memory that the sound of one clip takes; rates beyond it are decoded again in each call."""
-WIDTH, HEIGHT = 160, 90
-"""Size at which replacements are made; they are smooth, so a larger size would add nothing."""
-MOMENTS = 16
-"""Thumbnails of a clip, in the middle of as many equal parts."""
 _ROOM = 64
 
 
@@ -78,12 +73,12 @@ class ClipCache:
         self._blocks: list[Frame] = []
         self._reading, self._graining, self._filling, self._hearing = RLock(), Lock(), Lock(), Lock()
         self._grains: dict[tuple[float, int, int, int], Grain] = {}
-        self._shown: dict[Path, list[Indices]] = {}
+        self._files: dict[Path, None] = {}
         self._exchange: Exchange | None = None
         self._frames: dict[bytes, dict[Path, _KeptFrames] | None] = {}
         self._frame_bytes = 0
-        self._audible: tuple[tuple[Path, bool], ...] = ()
-        self._sounds: dict[int, dict[tuple[Path, bool], Sound | None]] = {}
+        self._audible: tuple[Path, ...] = ()
+        self._sounds: dict[int, dict[Path, Sound | None]] = {}
         self._sound_bytes = 0
 
     def share(self, calls: Sequence[Alteration]) -> None:
@@ -92,10 +87,8 @@ class ClipCache:
         The second drawing, the same in all calls, is kept with all its parts mixed into the first: each call would mix
         them anew. A rendered copy exchanges nothing, so the mixture does for it, too.
         """
-        every = np.arange(len(self.facts.times))
         for call in calls:
-            for file in dict.fromkeys((self.path, *call.files)):
-                self._shown.setdefault(file, []).append(call.shown(every))
+            self._files |= dict.fromkeys((self.path, *call.files))
             self._exchange = call.exchange
         self._sounds = {}  # decoded before, for one call
         self._audible = tuple(dict.fromkeys(sound for call in calls for sound in call.audible))
@@ -116,57 +109,31 @@ class ClipCache:
         with self._reading:
             return self._facts
 
-    @property
-    def moments(self) -> Indices:
-        """The frames of the thumbnails, ascending."""
-        return ((np.arange(MOMENTS) + 0.5) * len(self.facts.times) / MOMENTS).astype(np.int64)
-
-    @property
-    def thumbnails(self) -> Frame:
-        """Small pictures at `moments`, RGB, shape (MOMENTS, HEIGHT, WIDTH, 3); raises UnreadableClip."""
-        with self._reading:
-            return self._thumbnails
-
-    @property
-    def median(self) -> Frame:
-        """The median over time, RGB, shape (HEIGHT, WIDTH, 3); raises UnreadableClip."""
-        with self._reading:
-            return self._median
-
-    @property
-    def brightness(self) -> float:
-        """Mean of the median picture, 0 to 1; raises UnreadableClip."""
-        return float(self.median.mean()) / 255
-
     def grain(self, deviation: float, seed: int, height: int, width: int) -> Grain:
         """Return the noise of all calls, which is made once; see `Grain`."""
         key = deviation, seed, height, width
-        # Another lock than that of the thumbnails, which take as long as decoding the clip.
         with self._graining:
             if key not in self._grains:
                 self._grains[key] = Grain(*key)
             return self._grains[key]
 
-    def frames(self, path: Path, asked: Indices, going_on: Callable[[], bool]) -> Reader | None:
+    def frames(self, path: Path, wanted: Indices, going_on: Callable[[], bool]) -> Reader | None:
         """Return a reader of a file's kept frames, or None if they take too much memory or are not wanted any more.
 
         Parameters
         ----------
-        asked
-            The requested frames; the first call that requests them waits until those of all calls are decoded.
+        wanted
+            Frames of the file; the first call that requests them waits until those of all files are decoded.
         going_on
             Asked before each frame is decoded: whether it is still wanted.
         """
-        if not self._shown:
+        if not self._files:
             return None
-        key = asked.tobytes()
+        key = wanted.tobytes()
         with self._filling:
             if key not in self._frames:
-                wanted = {
-                    file: np.unique(np.concatenate([shown[asked] for shown in calls]))
-                    for file, calls in self._shown.items()
-                }
-                shape = sum(map(len, wanted.values())), self.facts.height, self.facts.width, 3
+                indices = np.unique(wanted)
+                shape = len(self._files) * len(indices), self.facts.height, self.facts.width, 3
                 if self._frame_bytes + math.prod(shape) > KEPT_BYTES:
                     self._frames[key] = None
                     return None
@@ -174,7 +141,7 @@ class ClipCache:
                 self._frame_bytes += math.prod(shape)
                 memory, begin = self._blocks[-1][: math.prod(shape)].reshape(shape), 0
                 kept: dict[Path, _KeptFrames] = {}
-                for file, indices in wanted.items():
+                for file in self._files:
                     slots = memory[begin : begin + len(indices)]
                     begin += len(indices)
                     if kept and self._exchange and self._exchange.first is None and file == self._exchange.path:
@@ -187,40 +154,23 @@ class ClipCache:
             files = self._frames[key]
         return None if files is None else _KeptReader(files[path])
 
-    def sound(self, path: Path, rate: int, *, repeated: bool) -> Sound | None:
+    def sound(self, path: Path, rate: int) -> Sound | None:
         """Return a file's sound at `rate` samples a second, as long as the clip; None where there is none.
 
-        It must not be changed, and is `repeated` if it is too short. The first call that asks for a rate waits until
-        the sound of all calls is decoded.
+        It must not be changed. The first call that asks for a rate waits until the sound of all calls is decoded.
         """
         duration_s = self.facts.duration_s
-
-        def read(path: Path, repeated: bool) -> Sound | None:
-            return (read_repeated_sound if repeated else read_sound)(path, rate, duration_s)
-
         with self._hearing:
             size = 4 * round(rate * duration_s) * len(self._audible)
             if rate not in self._sounds and self._sound_bytes + size <= KEPT_SOUND_BYTES:
-                self._sounds[rate] = {key: read(*key) for key in self._audible}
+                self._sounds[rate] = {file: read_sound(file, rate, duration_s) for file in self._audible}
                 self._sound_bytes += size
             kept = self._sounds.get(rate, {})
-        return kept[path, repeated] if (path, repeated) in kept else read(path, repeated)
+        return kept[path] if path in kept else read_sound(path, rate, duration_s)
 
     @cached_property
     def _facts(self) -> ClipFacts:
         return read_facts(self.path)
-
-    @cached_property
-    def _thumbnails(self) -> Frame:
-        pictures = np.empty((MOMENTS, HEIGHT, WIDTH, 3), np.uint8)
-        with closing(FrameReader(self.path, threads=1)) as reader:
-            for picture, index in zip(pictures, self.moments, strict=True):
-                reader.read_into(int(index), picture)
-        return pictures
-
-    @cached_property
-    def _median(self) -> Frame:
-        return median(self._thumbnails)
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,8 @@ MAXIMUM_BATCH = 8
 class StreamPlan:
     """How one request for one clip is carried out."""
 
-    asked: npt.NDArray[np.int64]
-    """Indices of the requested frames, ascending."""
     wanted: npt.NDArray[np.int64]
-    """Indices of the frames that are shown instead, ascending."""
+    """Indices of the frames that are shown, ascending."""
     shape: tuple[int, int, int]
     """(height, width, 3) of a frame."""
     slots: int
@@ -60,11 +58,11 @@ class StreamPlan:
 
 def plan_stream(request: FrameRequest, facts: ClipFacts, alteration: Alteration | None = None) -> StreamPlan:
     """Decide between decoding whole and streaming."""
-    asked, shape = wanted_frames(request, facts), frame_shape(request, facts)
-    wanted = asked if alteration is None else alteration.shown(asked)
+    wanted, shape = wanted_frames(request, facts), frame_shape(request, facts)
+    wanted = wanted if alteration is None else alteration.shown(wanted)
     size = int(np.prod(shape))
     slots = len(wanted) if len(wanted) * size <= WHOLE_BYTES else min(len(wanted), max(6, RING_BYTES // size))
-    return StreamPlan(asked, wanted, shape, slots)
+    return StreamPlan(wanted, shape, slots)
 
 
 class FrameStream:
@@ -184,9 +182,9 @@ class FrameStream:
     def _kept(self, path: Path) -> Reader | None:
         alteration = self._clip.alteration
         # Models look at a single frame here or there; a stream would take much memory.
-        if alteration is None or len(self.plan.asked) <= 1 or self.plan.streaming:
+        if alteration is None or len(self.plan.wanted) <= 1 or self.plan.streaming:
             return None
-        return alteration.cache.frames(path, self.plan.asked, lambda: not self.cancelled)
+        return alteration.cache.frames(path, self.plan.wanted, lambda: not self.cancelled)
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
@@ -196,12 +194,12 @@ class FrameStream:
             painter = None
             try:
                 alteration = self._clip.alteration
-                painter = None if alteration is None else Painter(alteration, self.plan.shape, self._kept)
-                for asked, index in zip(self.plan.asked.tolist(), self.plan.wanted.tolist(), strict=True):
+                painter = None if alteration is None else Painter(alteration, self._kept)
+                for index in self.plan.wanted.tolist():
                     slot = self._next_slot()
                     if slot is None:
                         break
-                    reader.read_into(index, self.buffer.slot(slot, self.plan.shape), painter, asked)
+                    reader.read_into(index, self.buffer.slot(slot, self.plan.shape), painter)
                     with self._changed:
                         self._ready.append(slot)
                         enough = len(self._ready) - self._announced >= self.plan.batch

@@ -1,6 +1,6 @@
-"""Decode the sound of a clip as resampled mono, and replace some of it by other sound."""
+"""Decode the sound of a clip as resampled mono, and exchange some of it for other sound."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import av
@@ -35,33 +35,8 @@ def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
     return sound
 
 
-def read_repeated_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
-    """Return the sound as `read_sound` does, but repeat it if it is too short."""
-    decoded = _decode(path, rate)
-    return None if decoded is None else np.resize(decoded[0], round(duration_s * rate))
-
-
-def replace_by_another_moment(sound: Sound, rate: int, seconds: Collection[int], seed: int) -> Sound:
-    """Replace the sound of the given seconds [i, i + 1) by the clip's own sound from another time.
-
-    All replacements are shifted by the same number of seconds, so that neighbours stay together. It is drawn from the
-    shifts that replace the fewest given seconds by each other. A clip of less than two seconds stays as it is.
-
-    `sound`: shape (samples,), in [-1, 1]. `seconds`: seconds to replace; those beyond the end are ignored.
-    """
-    whole = len(sound) // rate
-    if whole < 2:
-        return sound
-    share = np.zeros(len(sound), np.float32)
-    for second in seconds:
-        share[second * rate : (second + 1) * rate] = 1.0
-    moves = np.random.default_rng(seed).permutation(np.arange(1, whole)).tolist()
-    move = min(moves, key=lambda by: sum((second - by) % whole in seconds for second in seconds))
-    return _faded(sound, np.roll(sound, move * rate), share, rate)
-
-
 def with_hiss(sound: Sound, seed: int) -> Sound:
-    """Return a sound with noise: without it, a second from elsewhere would equal its source to the last bit."""
+    """Return a sound with noise."""
     noise = np.random.default_rng(seed).random(len(sound), np.float32)
     noise *= np.float32(2 * HISS)
     noise += sound - np.float32(HISS)

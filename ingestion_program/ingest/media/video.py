@@ -173,11 +173,10 @@ class Reader(ABC):
     def close(self) -> None:
         """Release the file."""
 
-    def read_into(self, index: int, out: Frame, painter: "Painter | None" = None, asked: int | None = None) -> None:
+    def read_into(self, index: int, out: Frame, painter: "Painter | None" = None) -> None:
         """Write frame `index` into `out`, an array of shape (height, width, 3) whose size decides the scaling.
 
-        `painter` alters every frame before and after it is scaled. It is told which frame this one is shown instead of:
-        `asked`, or the frame itself.
+        `painter` alters every frame before and after it is scaled.
 
         Raises
         ------
@@ -185,9 +184,9 @@ class Reader(ABC):
             When it cannot be decoded.
         """
         frame = self.decode(index)
-        scale_to_rgb(frame if painter is None else painter.place(index, frame, index if asked is None else asked), out)
+        scale_to_rgb(frame if painter is None else painter.place(index, frame), out)
         if painter is not None:
-            painter.finish(index, out)
+            painter.finish(out)
 
 
 class FrameReader(Reader):

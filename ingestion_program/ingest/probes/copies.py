@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ingest.media.alteration import Alteration, draw_jitter
+from ingest.media.alteration import Alteration, Levels, draw_jitter
 from ingest.media.cache import ClipCache, FrameMemory
-from ingest.media.exchange import Cells
-from ingest.media.video import FrameReader, UnreadableClip
-from ingest.probes.edits import COPY, edit
-from ingest.probes.plan import EXCHANGE, FREEZE, SPAN
-from ingest.settings import OPERATORS
+from ingest.probes.edits import COPY, DRAW, EDITS, Traits, traits_of
+from ingest.probes.plan import EXCHANGE, SPAN, CueEdit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from ingest.data import Dataset
     from ingest.draws import KeyedRandom
     from ingest.media.alteration import ClipSource
     from ingest.probes.plan import Call
     from ingest.settings import Task
-
-
-_WORD = re.compile(r"\S+\s*")
-
-
-def drop_words(transcript: str, seconds: Collection[int], duration_s: float) -> str:
-    """Return the transcript without the words whose middle lies in one of the given seconds, each [i, i + 1).
-
-    A transcript has no times, so its words are spread evenly over the clip.
-    """
-    words = _WORD.findall(transcript)
-    if not words or not seconds:
-        return transcript
-    each_s = duration_s / len(words)
-    return "".join(word for number, word in enumerate(words) if int((number + 0.5) * each_s) not in seconds)
 
 
 class CopyFactory:
@@ -49,8 +29,17 @@ class CopyFactory:
         self._draws = draws
         # Sorted, so that the order of the list does not matter.
         self._clips = sorted(dataset.clips, key=lambda clip: clip.clip_id)
-        self._lights: dict[str, float | None] = {}
+        self._traits: dict[str, Traits] = {}
         self._memory = FrameMemory()
+
+    def edits(self, clip: ClipSource) -> list[CueEdit]:
+        """Return the edits of a clip, the most dispensable one last: its rendered copies if it has any, else draws."""
+        copies = self._dataset.copies.get(clip.clip_id, ())
+        cues = [copy.cue for copy in copies]
+        if not copies:
+            vocabulary = self._task.explanation.evidence.cues
+            cues = [cue for cue in EDITS if cue in vocabulary and self._lender(clip, cue) is not None]
+        return [CueEdit(cue, COPY if copies else DRAW) for cue in self._draws.order(cues, "edits", clip.clip_id)]
 
     def clips(self, clip: ClipSource, calls: Iterable[Call]) -> list[ClipSource]:
         """Return the clip to show in each call; these calls share what is read from its files.
@@ -60,69 +49,58 @@ class CopyFactory:
         UnreadableClip
             When the clip cannot be decoded.
         """
-        exchange = self._dataset.exchanges.get(clip.clip_id)
-        if exchange is not None and exchange.first is not None:
-            clip = replace(clip, path=exchange.first, sha256=exchange.first_sha256)
-        cache = ClipCache(clip.path, self._memory)
-        altered = [self._alter(clip, call, cache) for call in calls]
-        # Raises here, not in the middle of a call.
-        cache.share([shown.alteration for shown in altered if shown.alteration is not None])
-        return altered
-
-    def _alter(self, clip: ClipSource, call: Call, cache: ClipCache) -> ClipSource:
         settings = self._task.probes
         if settings is None:
             raise ValueError("a task without probes has no calls")
-        exchange = self._dataset.exchanges.get(clip.clip_id)
-        plain = Alteration(
-            cache,
-            # The same for all calls of a clip, so that they differ only by the alteration.
-            draw_jitter(settings.jitter, self._draws, call.clip_id),
-            self._draws.seed("noise", call.clip_id),
-            exchange=exchange,
-        )
+        exchange, levels = self._dataset.exchanges.get(clip.clip_id), None
+        if clip.clip_id not in self._dataset.copies:
+            random, own = self._draws.generator("levels", clip.clip_id), self._traits_of(clip)
+            levels = Levels(**{edit.field: edit.draw(own, own, random) for edit in EDITS.values()})
+        shown = clip
+        if exchange is not None and exchange.first is not None:
+            shown = replace(clip, path=exchange.first, sha256=exchange.first_sha256)
+        cache = ClipCache(shown.path, self._memory)
+        # The same for all calls of a clip, so that they differ only by the alteration.
+        jitter, seed = draw_jitter(settings.jitter, self._draws, clip.clip_id), self._draws.seed("noise", clip.clip_id)
+        plain = replace(shown, alteration=Alteration(cache, jitter, seed, exchange=exchange, levels=levels))
+        altered = [self._alter(plain, call) for call in calls]
+        # Raises here, not in the middle of a call.
+        cache.share([each.alteration for each in altered if each.alteration is not None])
+        return altered
+
+    def _alter(self, clip: ClipSource, call: Call) -> ClipSource:
+        plain = clip.alteration
+        if plain is None:
+            raise ValueError("an altered clip needs an alteration")
         if call.operator == COPY:
             copy = next(copy for copy in self._dataset.copies[clip.clip_id] if copy.cue == call.cue)
-            return replace(
-                clip,
-                path=copy.path,
-                sha256=copy.sha256,
-                transcript=copy.transcript,
-                alteration=replace(plain, copy=copy.path),
-            )
-        if call.kind == "cue":
-            random = self._draws.generator("edit", call.clip_id, call.cue or "")
-            others = (self._clips[number] for number in random.permutation(len(self._clips)))
-            words, done = edit(
-                call.operator or "",
-                clip,
-                (other for other in others if other.clip_id != clip.clip_id),
-                self._dataset.faces.get(clip.clip_id),
-                self._light,
-                random,
-            )
-            return replace(clip, transcript=words, alteration=replace(plain, **done))
-        if call.operator == EXCHANGE and exchange is not None:
-            heard = (text for name, text in exchange.heard.items() if name in call.parts)
-            transcript = next(heard, clip.transcript)
-            span = None
+            altered = replace(plain, copy=copy.path)
+            return replace(clip, path=copy.path, sha256=copy.sha256, transcript=copy.transcript, alteration=altered)
+        if call.operator == DRAW and call.cue is not None and plain.levels is not None:
+            lender, edit = self._lender(clip, call.cue), EDITS[call.cue]
+            if lender is not None:
+                random = self._draws.generator("edit", call.clip_id, call.cue)
+                value = edit.draw(self._traits_of(clip), lender, random)
+                return replace(clip, alteration=replace(plain, levels=replace(plain.levels, **{edit.field: value})))
+        if call.operator == EXCHANGE and plain.exchange is not None:
+            heard = (text for name, text in plain.exchange.heard.items() if name in call.parts)
+            transcript, span = next(heard, clip.transcript), None
             if call.unit is not None and call.unit.startswith(SPAN):
-                span = exchange.spans_s(cache.facts.duration_s)[int(call.unit.removeprefix(SPAN)) - 1]
+                spans = plain.exchange.spans_s(plain.facts.duration_s)
+                span = spans[int(call.unit.removeprefix(SPAN)) - 1]
             return replace(clip, transcript=transcript, alteration=replace(plain, exchanged=call.parts, span_s=span))
-        if call.operator == FREEZE:
-            transcript = drop_words(clip.transcript, call.seconds, cache.facts.duration_s)
-            return replace(clip, transcript=transcript, alteration=replace(plain, seconds=call.seconds))
-        if call.kind == "unit":
-            form = self._task.explanation
-            region = Cells(form.evidence.grid.rows, form.evidence.grid.columns, call.cells)
-            operator = next(name for name in OPERATORS if name == call.operator)
-            return replace(clip, alteration=replace(plain, region=region, operator=operator))
-        return replace(clip, alteration=plain)
+        return clip
 
-    def _light(self, clip: ClipSource) -> float | None:
-        """Return the mean of a clip's first frame, 0 to 1; None where it cannot be decoded."""
-        if clip.clip_id not in self._lights:
-            self._lights[clip.clip_id] = None
-            with suppress(UnreadableClip), closing(FrameReader(clip.path, threads=1)) as reader:
-                self._lights[clip.clip_id] = float(reader.decode(0).mean()) / 255
-        return self._lights[clip.clip_id]
+    def _traits_of(self, clip: ClipSource) -> Traits:
+        if clip.clip_id not in self._traits:
+            self._traits[clip.clip_id] = traits_of(clip, self._dataset.faces.get(clip.clip_id))
+        return self._traits[clip.clip_id]
+
+    def _lender(self, clip: ClipSource, cue: str) -> Traits | None:
+        """Return the traits of the clip whose value an edit shows; None unless both have one."""
+        known = EDITS[cue].known
+        if not known(self._traits_of(clip)):
+            return None
+        order = self._draws.generator("lender", clip.clip_id, cue).permutation(len(self._clips))
+        others = (self._clips[number] for number in order if self._clips[number].clip_id != clip.clip_id)
+        return next((traits for traits in map(self._traits_of, others) if known(traits)), None)

@@ -1,123 +1,109 @@
-"""Cue edits: changes of a clip that neutralise one cue, by rendered copies if there are any, else by operators.
+"""Cue edits of clips without rendered copies: other draws of brightness, size and loudness.
 
-An operator gives a filmed clip the value of other clips, or a random strength: a value shared by all edited clips,
-such as no words or one mean brightness, would reveal the edit. The clip's own value is not used, so on average over
-the draws the cue carries no information.
+Every call on such a clip shows a draw of all three around the clip's own values. An edit of a cue is another draw,
+around the value of another clip. So an edit leaves no trace that a plain call lacks, and over the draws its cue says
+nothing about the clip.
 """
 
 from __future__ import annotations
 
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from ingest.evidence import CueClaim
-from ingest.media.alteration import Slow
-from ingest.media.exchange import Outside
-from ingest.media.sound import has_sound
-from ingest.probes.plan import CueEdit
+import numpy as np
+
+from ingest.media.sound import read_sound
+from ingest.media.video import FrameReader, UnreadableClip, read_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable
 
-    import numpy as np
-
-    from ingest.data import Copy
-    from ingest.draws import KeyedRandom
     from ingest.media.alteration import ClipSource
-    from ingest.media.exchange import Box
 
-COPY = "copy"
-OPERATORS = {
-    "voice": "other_voice",
-    "words": "other_words",
-    "motion": "slow",
-    "lighting": "relight",
-    "framing": "reframe",
-    "face": "hide_face",
-    "background": "hide_background",
+COPY, DRAW = "copy", "draw"
+"""Operators of cue edits: a rendered copy, and another draw."""
+POWERS = np.geomspace(1 / 3, 3, 65)
+"""Powers to which the brightness of pixels may be raised, before the draw."""
+POWER_SPREAD = 0.2
+"""Largest logarithm of the power that is drawn."""
+ZOOMS = (1.05, 1.2)
+"""Smallest and largest enlargement that is drawn."""
+LARGEST_ZOOM = 1.5
+GAIN_SPREAD_DB = 2.0
+"""Largest gain or loss that is drawn."""
+DARKEST, BRIGHTEST = 0.02, 0.98
+"""Means between which a picture can get another brightness, as shares of the full range."""
+QUIETEST = 1e-3
+"""Least level of a sound that can get another one, of a full scale of 1."""
+_LEVELS = np.arange(256) / 255
+_RATE = 8_000
+
+
+@dataclass(frozen=True, eq=False)
+class Traits:
+    """What the draws of a clip start from."""
+
+    means: np.ndarray[tuple[int], np.dtype[np.float64]]
+    """Mean of its first frame with each of `POWERS`, as shares of the full range, descending; empty if unreadable."""
+    rms: float = 0.0
+    """Level of its sound, of a full scale of 1; 0 without sound."""
+    peak: float = 0.0
+    """Largest value of its sound; 0 without sound."""
+    face: float = 0.0
+    """Height of its face, as a share of the picture's; 0 if it is not known."""
+
+    @property
+    def mean(self) -> float:
+        """Mean of its first frame, as a share of the full range; 0 if it cannot be read."""
+        return float(self.means[len(POWERS) // 2]) if len(self.means) else 0.0
+
+
+def traits_of(clip: ClipSource, face: float | None) -> Traits:
+    """Measure a clip; `face`: height of its face, as a share of the picture's."""
+    try:
+        duration_s = read_facts(clip.path).duration_s
+        with closing(FrameReader(clip.path, threads=1)) as reader:
+            shares = np.bincount(reader.decode(0).ravel(), minlength=256)
+    except UnreadableClip:
+        return Traits(np.empty(0))
+    means = _LEVELS[None] ** POWERS[:, None] @ (shares / shares.sum())
+    sound = read_sound(clip.path, _RATE, duration_s)
+    if sound is None:
+        return Traits(means, face=face or 0.0)
+    return Traits(means, float(np.sqrt(np.mean(sound**2))), float(np.abs(sound).max()), face or 0.0)
+
+
+def _power(own: Traits, shown: Traits, random: np.random.Generator) -> float:
+    centre = 0.0 if shown is own else float(np.interp(-shown.mean, -own.means, np.log(POWERS)))
+    return float(np.exp(centre + random.uniform(-POWER_SPREAD, POWER_SPREAD)))
+
+
+def _zoom(own: Traits, shown: Traits, random: np.random.Generator) -> float:
+    ratio = 1.0 if shown is own else shown.face / own.face
+    return float(np.clip(random.uniform(*ZOOMS) * ratio, ZOOMS[0], LARGEST_ZOOM))
+
+
+def _gain(own: Traits, shown: Traits, random: np.random.Generator) -> float:
+    ratio = 1.0 if shown is own else shown.rms / own.rms
+    # Nothing is clipped: flat peaks would reveal a gain.
+    return float(min(ratio * 10 ** (random.uniform(-GAIN_SPREAD_DB, GAIN_SPREAD_DB) / 20), 1 / max(own.peak, 1e-3)))
+
+
+class Edit(NamedTuple):
+    """How one cue of a clip without rendered copies is edited."""
+
+    field: str
+    """The field of `Levels` that is drawn."""
+    known: Callable[[Traits], bool]
+    """Whether a clip has the trait: an edit takes two that have."""
+    draw: Callable[[Traits, Traits, np.random.Generator], float]
+    """Returns a value from the clip's traits and those of the clip whose value it is shown with."""
+
+
+EDITS = {
+    "lighting": Edit("power", lambda traits: DARKEST < traits.mean < BRIGHTEST, _power),
+    "framing": Edit("zoom", lambda traits: traits.face > 0, _zoom),
+    "voice": Edit("gain", lambda traits: traits.rms > QUIETEST, _gain),
 }
-"""The operator that neutralises each cue of a filmed clip."""
-LENDERS = 3
-"""Other clips whose median brightness a relit clip gets: a median is not unusual."""
-ZOOMS = (1.1, 1.4)
-"""Smallest and largest enlargement of a reframed clip."""
-PACES = (0.05, 0.3)
-"""Smallest and largest share of a clip that is slowed down to replace the whole."""
-HIDING = ("imputation", "blur")
-"""Operators that may hide a face or a background; the others would leave it visible."""
-
-
-def claims_of(evidence: Mapping[str, Any] | None) -> tuple[CueClaim, ...]:
-    """Return what recorded evidence claims about cues."""
-    return tuple(CueClaim(**claim) for claim in (evidence or {}).get("cues") or ())
-
-
-def choose_edits(
-    clip_id: str,
-    claims: Sequence[CueClaim],
-    copies: Sequence[Copy],
-    cues: Sequence[str],
-    transcript: str,
-    face: Box | None,
-    draws: KeyedRandom,
-) -> list[CueEdit]:
-    """Return the edits of one clip, the most dispensable one last.
-
-    If a clip has rendered copies, exactly these are used, so that the test does not depend on the claims. Otherwise,
-    the cue with the largest claimed contribution to any target comes first, and the others in a drawn order.
-    """
-    if copies:
-        return [CueEdit(cue, COPY) for cue in draws.order((copy.cue for copy in copies), "edits", clip_id)]
-    applicable = [
-        cue
-        for cue in cues
-        if cue in OPERATORS
-        and (cue != "words" or transcript.strip())
-        and (cue not in {"face", "background"} or face is not None)
-    ]
-    order = draws.order(applicable, "edits", clip_id)
-    sizes = dict.fromkeys(order, 0.0)
-    for claim in claims:
-        if claim.cue in sizes:
-            sizes[claim.cue] = max(sizes[claim.cue], abs(claim.contribution))
-    first = max(order, key=sizes.__getitem__, default=None)
-    if first is not None and sizes[first] > 0:
-        order.remove(first)
-        order.insert(0, first)
-    return [CueEdit(cue, OPERATORS[cue]) for cue in order]
-
-
-def edit(
-    operator: str,
-    clip: ClipSource,
-    others: Iterable[ClipSource],
-    face: Box | None,
-    light: Callable[[ClipSource], float | None],
-    random: np.random.Generator,
-) -> tuple[str, dict[str, Any]]:
-    """Return the transcript and the fields of the `Alteration` that make an edit.
-
-    If no other clip has what is needed, the clip is not changed.
-
-    `others`: the other clips of the phase, in a drawn order. `light`: mean brightness of a clip, 0 to 1; None where it
-    cannot be decoded.
-    """
-    words, fields = clip.transcript, dict[str, Any]()
-    match operator:
-        case "other_words":
-            own = words.split()
-            words = next((lender.transcript for lender in others if lender.transcript.split() not in ([], own)), words)
-        case "other_voice" if has_sound(clip.path):
-            fields["voice"] = next((lender.path for lender in others if has_sound(lender.path)), None)
-        case "slow":
-            fields["slow"] = Slow(float(random.random()), float(random.uniform(*PACES)))
-        case "relight":
-            lights = [lit for _, lit in zip(range(LENDERS), filter(None, map(light, others)), strict=False)]
-            fields["brightness"] = min(max(median(lights), 0.01), 0.99) if lights else None
-        case "reframe":
-            fields["zoom"] = float(random.uniform(*ZOOMS))
-        case "hide_face" if face is not None:
-            fields |= {"region": face, "operator": str(random.choice(HIDING))}
-        case "hide_background" if face is not None:
-            fields |= {"region": Outside(face), "operator": str(random.choice(HIDING))}
-    return words, fields
+"""The cues that can be edited without rendered copies; words and motion cannot."""

@@ -1,6 +1,6 @@
 """The plan of altered copies, fixed by the task, the clips and random draws before the second pass begins.
 
-It depends neither on a model's explanations nor on its speed; only the edits of filmed clips begin with a claimed cue.
+It depends neither on a model's explanations nor on its speed.
 """
 
 import math
@@ -14,8 +14,8 @@ from ingest.draws import KeyedRandom
 from ingest.media.exchange import Exchange, Part
 from ingest.settings import ProbeSettings
 
-EXCHANGE, FREEZE = "exchange", "freeze"
-"""Operators of units that are exchanged, and of seconds of a clip without an exchange."""
+EXCHANGE = "exchange"
+"""Operator of units."""
 SPAN = "span-"
 """Start of the kind of a unit in time: spans of one clip are counted from 1."""
 QUIET = "quiet"
@@ -23,10 +23,6 @@ QUIET = "quiet"
 Kind = Literal["original", "unit", "cue", "twin"]
 MOST_CALLS = 9
 """Most altered calls of a clip: the original, its edits, and units."""
-BLOCKS = (2, 2)
-"""Rows and columns of blocks into which a picture is cut if the clip has no exchange."""
-SPANS = 5
-"""Most spans of seconds into which a clip without an exchange is cut."""
 GOOD_PART = 0.5
 """A part lies in the cells with at least half as much of it as the cell with most of it."""
 SHARE = 0.05
@@ -42,7 +38,7 @@ class CueEdit:
     cue: str
     """From the task's vocabulary."""
     operator: str
-    """How: `copy` is a rendered copy, the others are defined in `edits`."""
+    """How, see `edits`."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +84,11 @@ def plan_calls(
     for clip_id in draws.order(seconds, "clips"):
         edited = settings.edits - (clip_id in twins)
         whole = [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, edited)]]
+        units = []
         if clip_id in exchanges:
             left = MOST_CALLS - 1 - settings.edits
             made = filmed_units if exchanges[clip_id].joins_s else exchanged_units
             units = made(clip_id, exchanges[clip_id], seconds[clip_id], grid, left, draws)
-        else:
-            units = hidden_units(clip_id, seconds[clip_id], grid, settings, draws)
         plan[clip_id] = _in_order(clip_id, whole, units, twin=clip_id in twins, draws=draws)
     return plan
 
@@ -179,27 +174,6 @@ def filmed_units(
             units.append(Call(clip_id, "unit", EXCHANGE, f"{SPAN}{number}", names, seconds=within))
     kept = draws.order((str(unit.unit) for unit in units), "units", clip_id)[:room]
     return [unit for unit in units if unit.unit in kept]
-
-
-def hidden_units(
-    clip_id: str, seconds: int, grid: tuple[int, int], settings: ProbeSettings, draws: KeyedRandom
-) -> list[Call]:
-    """Return the units of a clip without an exchange: blocks of its picture or spans of its length, as is drawn."""
-    operator = draws.choice(settings.operators, "operator", clip_id)
-    cells = np.arange(grid[0] * grid[1]).reshape(grid)
-    blocks = [block for rows in np.array_split(cells, BLOCKS[0]) for block in np.array_split(rows, BLOCKS[1], axis=1)]
-    spans = np.array_split(np.arange(seconds), max(1, min(seconds, SPANS)))
-    space = [
-        Call(clip_id, "unit", operator, f"block-{number}", cells=tuple(block.ravel().tolist()))
-        for number, block in enumerate((block for block in blocks if block.size), 1)
-    ]
-    time = [
-        Call(clip_id, "unit", FREEZE, f"{SPAN}{number}", seconds=tuple(span.tolist()))
-        for number, span in enumerate(spans, 1)
-    ]
-    # A unit that is all there is cannot be compared with another.
-    possible = [units for units in (space, time) if len(units) > 1]
-    return draws.choice(possible, "axis", clip_id) if possible else []
 
 
 def _in_order(clip_id: str, edits: list[Call], units: list[Call], *, twin: bool, draws: KeyedRandom) -> list[Call]:

@@ -12,19 +12,17 @@ from ingest.evidence import seconds_of
 from ingest.log import Progress
 from ingest.media.video import UnreadableClip, read_facts
 from ingest.probes.copies import CopyFactory
-from ingest.probes.edits import choose_edits
 from ingest.probes.plan import choose_repeats, group_calls, plan_calls
 from ingest.record_writer import PROBES
 from ingest.stats import Determinism, ProbeCount
 from ingest.workers import ClipTask, PassLimits, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ingest.clock import Clock
     from ingest.data import Dataset
     from ingest.draws import KeyedRandom
-    from ingest.evidence import CueClaim
     from ingest.log import Log
     from ingest.media.alteration import ClipSource
     from ingest.model import CheckedExplanation
@@ -46,30 +44,19 @@ class ProbePass:
         self,
         task: Task,
         dataset: Dataset,
-        claims: Mapping[str, tuple[CueClaim, ...]],
+        predicted: Collection[str],
         draws: KeyedRandom,
         results: RecordWriter,
         stats: RunStats,
     ) -> None:
-        """Plan the calls; `claims`: what each clip with a valid prediction is explained by."""
+        """Plan the calls; `predicted`: ids of the clips with a valid prediction."""
         if task.probes is None:
             raise ValueError("a task without probes has no second pass")
         self._limits = task.limits
         self._results = results
-        self._clips = {clip.clip_id: clip for clip in dataset.clips if clip.clip_id in claims}
+        self._clips = {clip.clip_id: clip for clip in dataset.clips if clip.clip_id in predicted}
         self._copies = CopyFactory(dataset, task, draws)
-        edits = {
-            clip_id: choose_edits(
-                clip_id,
-                claims[clip_id],
-                dataset.copies.get(clip_id, ()),
-                task.explanation.evidence.cues,
-                clip.transcript,
-                dataset.faces.get(clip_id),
-                draws,
-            )
-            for clip_id, clip in self._clips.items()
-        }
+        edits = {clip_id: self._copies.edits(clip) for clip_id, clip in self._clips.items()}
         grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
         seconds = {clip_id: _seconds(clip) for clip_id, clip in self._clips.items()}
         self._plan = plan_calls(seconds, edits, dataset.exchanges, task.probes, grid, draws)
