@@ -20,7 +20,6 @@ from ingest.causes import CAUSES, is_shortage
 from ingest.errors import IngestionError, Problem
 from ingest.media.alteration import ClipSource
 from ingest.media.exchange import Exchange, Part
-from ingest.media.sound import has_sound
 from ingest.media.video import ClipFacts, UnreadableClip, read_facts
 
 if TYPE_CHECKING:
@@ -184,7 +183,9 @@ _FORM = (
 )
 
 
-def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems: list[Problem]) -> dict[str, Exchange]:
+def read_exchanges(
+    input_data: Path, name: str, clips: dict[str, ClipSource], problems: list[Problem]
+) -> dict[str, Exchange]:
     """Return the exchange of every clip that has one; add mistakes to `problems`."""
     try:
         content = json.loads((input_data / name).read_text("utf-8-sig"))
@@ -210,11 +211,11 @@ def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems
             )
             continue
         try:
-            ours = read_facts(clips[clip_id])
+            ours = clips[clip_id].facts
         except UnreadableClip:
             continue  # reported when it is that clip's turn
         exchange = _exchange(entry, input_data, where, ours, problems)
-        if exchange is not None and _alike(ours, clips[clip_id], exchange, where, problems):
+        if exchange is not None and _alike(ours, exchange, where, problems):
             exchanges[clip_id] = exchange
     return exchanges
 
@@ -296,12 +297,12 @@ def _check_ascending(what: str, times: Sequence[float]) -> None:
         raise ValueError(f"{what} must ascend, in seconds inside the clip")
 
 
-def _alike(ours: ClipFacts, clip: Path, exchange: Exchange, where: str, problems: list[Problem]) -> bool:
-    """Tell whether both have the same length and size, and both sound or none; otherwise a mixture would be noticed."""
-    wanted = _form(ours, clip, exchange)
-    for path in (exchange.path, exchange.first or clip):
+def _alike(ours: ClipFacts, exchange: Exchange, where: str, problems: list[Problem]) -> bool:
+    """Tell whether all have the same length and size, and sound or none; otherwise a mixture would be noticed."""
+    wanted = _form(ours, exchange)
+    for path in filter(None, (exchange.path, exchange.first)):
         try:
-            found = _form(read_facts(path), path, exchange)
+            found = _form(read_facts(path), exchange)
         except UnreadableClip as error:
             found = f"a file that cannot be decoded ({error})"
         if found != wanted:
@@ -310,8 +311,8 @@ def _alike(ours: ClipFacts, clip: Path, exchange: Exchange, where: str, problems
     return True
 
 
-def _form(facts: ClipFacts, path: Path, exchange: Exchange) -> str:
-    sound = f", {'with' if has_sound(path) else 'without'} sound" if exchange.heard else ""
+def _form(facts: ClipFacts, exchange: Exchange) -> str:
+    sound = f", {'with' if facts.audible else 'without'} sound" if exchange.heard else ""
     return f"{len(facts.times)} frames of {facts.width} x {facts.height}{sound}"
 
 
@@ -375,8 +376,8 @@ def read_dataset(input_data: Path, task: Task) -> Dataset:
         copies = read_copies(input_data, task.copies_file, task.explanation.evidence.cues, ids, transcripts, problems)
     exchanges: dict[str, Exchange] = {}
     if task.exchanges_file is not None:
-        paths = {clip.clip_id: clip.path for clip in clips}
-        exchanges = read_exchanges(input_data, task.exchanges_file, paths, problems)
+        by_id = {clip.clip_id: clip for clip in clips}
+        exchanges = read_exchanges(input_data, task.exchanges_file, by_id, problems)
     faces = {} if task.faces_file is None else read_faces(input_data / task.faces_file, ids, problems)
     if problems:
         raise IngestionError(problems)

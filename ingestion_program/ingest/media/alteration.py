@@ -7,12 +7,14 @@ copies: facts are always those of the original clip, and every frame takes the s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
 from ingest.media.sound import exchange, with_hiss
+from ingest.media.video import read_facts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,6 +84,11 @@ class ClipSource:
     """Hash of the file when the run began."""
     alteration: Alteration | None = None
     """Changes made while it is served; None shows the file as it is."""
+
+    @cached_property
+    def facts(self) -> ClipFacts:
+        """Facts of the file, read once; raises UnreadableClip."""
+        return read_facts(self.path)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What several altered calls on one clip share: facts, noise, frames and sound, each decoded once.
+"""What several altered calls on one clip share: noise, finished frames and sound, each made once.
 
 Decoding is most of what a call costs. All files of the clip are decoded before the first frame is shown or the first
 sound is heard. Otherwise a model with a clock could tell which call shows a file for the first time.
@@ -7,18 +7,18 @@ sound is heard. Otherwise a model with a clock could tell which call shows a fil
 from __future__ import annotations
 
 import math
-from contextlib import closing
-from dataclasses import dataclass
-from functools import cached_property
-from threading import Lock, RLock
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
-from ingest.media.exchange import Blend
+from ingest.media.blend import Composite, box_of
 from ingest.media.sound import read_sound
-from ingest.media.video import FrameReader, Reader, UnreadableClip, read_facts
+from ingest.media.transform import FrameTransform, exchanged_by
+from ingest.media.video import FrameReader, Reader, UnreadableClip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ingest.media.alteration import Alteration
-    from ingest.media.exchange import Exchange
+    from ingest.media.alteration import Alteration, ClipSource, Levels
     from ingest.media.sound import Sound
     from ingest.media.video import ClipFacts, Frame
 
@@ -63,51 +62,70 @@ class FrameMemory:
             self._free += blocks
 
 
-class ClipCache:
-    """One clip's file and what is read from it. Nothing is read before it is needed; several decoders may ask."""
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """Some frames of a clip as its calls show them, RGB, at one size; the arrays are (frames, height, width, 3)."""
 
-    def __init__(self, path: Path, memory: FrameMemory | None = None) -> None:
-        """`path`: the video file. `memory`: shared by clips that follow one another."""
-        self.path = path
+    indices: Indices
+    """Which frames of the files they are, ascending."""
+    size: tuple[int, int]
+    """Height and width of the files' frames."""
+    box: tuple[slice, slice]
+    """Rows and columns outside of which nothing is exchanged."""
+    plain: dict[tuple[Path, Levels | None], Frame]
+    """Without exchanged parts, by file and levels."""
+    exchanged: Frame
+    """Within the box, with all parts exchanged."""
+    errors: dict[Path, UnreadableClip] = field(default_factory=dict)
+    """Why a file cannot be decoded."""
+
+
+class ClipCache:
+    """What the calls on one clip share. Nothing is read before it is needed; several decoders may ask."""
+
+    def __init__(self, clip: ClipSource, memory: FrameMemory | None = None) -> None:
+        """`clip`: as it is on disk. `memory`: shared by clips that follow one another."""
+        self._clip = clip
         self._memory = FrameMemory() if memory is None else memory
         self._blocks: list[Frame] = []
-        self._reading, self._graining, self._filling, self._hearing = RLock(), Lock(), Lock(), Lock()
+        self._graining, self._filling, self._hearing = Lock(), Lock(), Lock()
         self._grains: dict[tuple[float, int, int, int], Grain] = {}
-        self._files: dict[Path, None] = {}
-        self._exchange: Exchange | None = None
-        self._frames: dict[bytes, dict[Path, _KeptFrames] | None] = {}
+        self._looks: dict[Path, dict[Levels | None, Alteration]] = {}
+        self._finished: dict[tuple[bytes, tuple[int, int, int]], Finished | None] = {}
         self._frame_bytes = 0
         self._audible: tuple[Path, ...] = ()
         self._sounds: dict[int, dict[Path, Sound | None]] = {}
         self._sound_bytes = 0
 
-    def share(self, calls: Sequence[Alteration]) -> None:
-        """Decode frames and sound once for all of these calls from now on; raises UnreadableClip.
-
-        The second drawing, the same in all calls, is kept with all its parts mixed into the first: each call would mix
-        them anew. A rendered copy exchanges nothing, so the mixture does for it, too.
-        """
-        for call in calls:
-            self._files |= dict.fromkeys((self.path, *call.files))
-            self._exchange = call.exchange
-        self._sounds = {}  # decoded before, for one call
-        self._audible = tuple(dict.fromkeys(sound for call in calls for sound in call.audible))
-
-    def release(self) -> None:
-        """Free frames, sound and noise; a later call decodes them again."""
-        with self._filling:
-            self._memory.give_back(self._blocks)
-            self._frames, self._frame_bytes, self._blocks = {}, 0, []
-        with self._hearing:
-            self._sounds, self._sound_bytes = {}, 0
-        with self._graining:
-            self._grains = {}
+    @property
+    def path(self) -> Path:
+        """The clip's file."""
+        return self._clip.path
 
     @property
     def facts(self) -> ClipFacts:
         """Facts known before decoding; raises UnreadableClip."""
-        with self._reading:
-            return self._facts
+        return self._clip.facts
+
+    def share(self, calls: Sequence[Alteration]) -> None:
+        """Decode frames and sound once for all of these calls from now on; raises UnreadableClip."""
+        self.facts  # noqa: B018 - raises here, not in the middle of a call
+        # What exchanges parts comes first: its levels are those of the exchanged frames.
+        for call in sorted(calls, key=lambda call: not call.exchanged):
+            for file in (self.path, call.files[0]):
+                self._looks.setdefault(file, {}).setdefault(call.levels, call)
+        self._sounds = {}  # decoded before, for one call
+        self._audible = tuple(dict.fromkeys(sound for call in calls for sound in call.audible))
+
+    def release(self) -> None:
+        """Free frames, sound and noise; a later call makes them again."""
+        with self._filling:
+            self._memory.give_back(self._blocks)
+            self._finished, self._frame_bytes, self._blocks = {}, 0, []
+        with self._hearing:
+            self._sounds, self._sound_bytes = {}, 0
+        with self._graining:
+            self._grains = {}
 
     def grain(self, deviation: float, seed: int, height: int, width: int) -> Grain:
         """Return the noise of all calls, which is made once; see `Grain`."""
@@ -117,42 +135,77 @@ class ClipCache:
                 self._grains[key] = Grain(*key)
             return self._grains[key]
 
-    def frames(self, path: Path, wanted: Indices, going_on: Callable[[], bool]) -> Reader | None:
-        """Return a reader of a file's kept frames, or None if they take too much memory or are not wanted any more.
+    def finished(self, wanted: Indices, shape: tuple[int, int, int], going_on: Callable[[], bool]) -> Finished | None:
+        """Return frames as the calls show them, or None if they take too much memory or are not wanted any more.
 
         Parameters
         ----------
         wanted
-            Frames of the file; the first call that requests them waits until those of all files are decoded.
+            Frames of the files; the first call that requests them waits until those of all calls are finished.
+        shape
+            (height, width, 3) of what is shown.
         going_on
             Asked before each frame is decoded: whether it is still wanted.
         """
-        if not self._files:
+        if not self._looks:
             return None
-        key = wanted.tobytes()
+        key, indices = (wanted.tobytes(), shape), np.unique(wanted)
         with self._filling:
-            if key not in self._frames:
-                indices = np.unique(wanted)
-                shape = len(self._files) * len(indices), self.facts.height, self.facts.width, 3
-                if self._frame_bytes + math.prod(shape) > KEPT_BYTES:
-                    self._frames[key] = None
+            if key not in self._finished:
+                result = self._room_for(indices, shape)
+                if result is not None and not self._finish(result, going_on):
                     return None
-                self._blocks.append(self._memory.take(math.prod(shape)))
-                self._frame_bytes += math.prod(shape)
-                memory, begin = self._blocks[-1][: math.prod(shape)].reshape(shape), 0
-                kept: dict[Path, _KeptFrames] = {}
-                for file in self._files:
-                    slots = memory[begin : begin + len(indices)]
-                    begin += len(indices)
-                    if kept and self._exchange and self._exchange.first is None and file == self._exchange.path:
-                        kept[file] = _blended(next(iter(kept.values())), self._exchange, slots, going_on)
-                    else:
-                        kept[file] = _decoded(file, indices.tolist(), slots, going_on)
-                if not going_on():
-                    return None
-                self._frames[key] = kept
-            files = self._frames[key]
-        return None if files is None else _KeptReader(files[path])
+                self._finished[key] = result
+            return self._finished[key]
+
+    def _room_for(self, indices: Indices, shape: tuple[int, int, int]) -> Finished | None:
+        """Return frames that hold anything yet; None if they would take too much memory."""
+        size = self.facts.height, self.facts.width
+        looks = [(file, levels) for file, kinds in self._looks.items() for levels in kinds]
+        first = next(iter(self._looks[self.path].values()))
+        box = np.s_[0:0, 0:0]
+        if first.exchange is not None:
+            box = box_of(first.exchange.parts, size, FrameTransform(first).place(size, shape[:2]), shape[:2])
+        shapes = [(len(indices), *shape)] * len(looks)
+        shapes.append((len(indices), box[0].stop - box[0].start, box[1].stop - box[1].start, 3))
+        ends = np.cumsum([math.prod(each) for each in shapes]).tolist()
+        if self._frame_bytes + ends[-1] > KEPT_BYTES:
+            return None
+        block = self._memory.take(ends[-1])
+        self._blocks.append(block)
+        self._frame_bytes += ends[-1]
+        *plain, exchanged = (
+            block[end - math.prod(each) : end].reshape(each) for each, end in zip(shapes, ends, strict=True)
+        )
+        return Finished(indices, size, box, dict(zip(looks, plain, strict=True)), exchanged)
+
+    def _finish(self, result: Finished, going_on: Callable[[], bool]) -> bool:
+        """Decode and finish all frames; tell whether they were wanted to the end."""
+        for file, kinds in self._looks.items():
+            alterations = list(kinds.values())
+            transforms = [(FrameTransform(call), result.plain[file, call.levels]) for call in alterations]
+            exchange = alterations[0].exchange if file == self.path else None
+            whole = np.empty_like(transforms[0][1][0])
+            try:
+                with ExitStack() as files:
+                    reader = files.enter_context(closing(FrameReader(file, threads=1)))
+                    if exchange is not None:
+                        second = files.enter_context(closing(FrameReader(exchange.path, threads=1)))
+                        mix = exchanged_by(exchange, *result.size)
+                    for number, index in enumerate(result.indices.tolist()):
+                        if not going_on():
+                            return False
+                        frame = reader.decode(index)
+                        for transform, frames in transforms:
+                            transform.write(index, frame, frames[number])
+                        if exchange is not None:
+                            transforms[0][0].write(index, mix(frame, second.decode(index)), whole)
+                            result.exchanged[number] = whole[result.box]
+            except UnreadableClip as error:
+                result.errors[file] = error
+                if exchange is not None:
+                    result.errors[exchange.path] = error
+        return True
 
     def sound(self, path: Path, rate: int) -> Sound | None:
         """Return a file's sound at `rate` samples a second, as long as the clip; None where there is none.
@@ -168,69 +221,38 @@ class ClipCache:
             kept = self._sounds.get(rate, {})
         return kept[path] if path in kept else read_sound(path, rate, duration_s)
 
-    @cached_property
-    def _facts(self) -> ClipFacts:
-        return read_facts(self.path)
 
+class FinishedReader(Reader):
+    """Reads finished frames for one call."""
 
-@dataclass(frozen=True)
-class _KeptFrames:
-    """Decoded frames of one file."""
+    def __init__(self, alteration: Alteration, finished: Finished) -> None:
+        """Prepare; raises UnreadableClip when a file of the call cannot be decoded."""
+        for path in alteration.files:
+            if path in finished.errors:
+                raise UnreadableClip(str(finished.errors[path]))  # one of its own: each call adds to what it raises
+        self._finished, self._times = finished, alteration.facts.times
+        self._plain = finished.plain[alteration.files[0], alteration.levels]
+        self._numbers = {index: number for number, index in enumerate(finished.indices.tolist())}
+        self._composite: Composite | None = None
+        if alteration.exchange is not None:
+            rows, columns = finished.box
+            place = FrameTransform(alteration).place(finished.size, self._plain.shape[1:3])
+            place[:, 2] -= columns.start, rows.start
+            shown = place, finished.exchanged.shape[1:3]
+            how = alteration.exchange, alteration.exchanged, alteration.span_s
+            self._composite = Composite(*how, finished.size, shown)
 
-    frames: dict[int, Frame]
-    """Index of a frame -> its BGR pixels."""
-    error: UnreadableClip | None = None
-    """Why the file cannot be decoded."""
-
-
-class _KeptReader(Reader):
-    """Reads kept frames."""
-
-    def __init__(self, kept: _KeptFrames) -> None:
-        if kept.error is not None:
-            raise UnreadableClip(str(kept.error))  # one of its own: each call adds its frames to what it raises
-        self._frames = kept.frames
-
-    def decode(self, index: int, out: Frame | None = None) -> Frame:
-        return self._frames[index]
+    def read_into(self, index: int, out: Frame) -> None:
+        """See `Reader.read_into`."""
+        number, box = self._numbers[index], self._finished.box
+        out[...] = self._plain[number]
+        if self._composite is not None:
+            # Even if nothing is exchanged, so that timing reveals nothing.
+            second, time_s = self._finished.exchanged[number], float(self._times[index])
+            out[box] = self._composite.mix(self._plain[number][box], second, time_s)
 
     def close(self) -> None:
-        pass
-
-
-def _blended(first: _KeptFrames, exchange: Exchange, memory: Frame, going_on: Callable[[], bool]) -> _KeptFrames:
-    """Return the frames of the first drawing with all parts of the second."""
-    if not first.frames:
-        return first
-    own = first.frames
-    blend = Blend(exchange.weights(*memory.shape[1:3]))
-    return _decoded(exchange.path, own, memory, going_on, lambda index, frame: blend.mix(own[index], frame))
-
-
-def _decoded(
-    path: Path,
-    wanted: Iterable[int],
-    memory: Frame,
-    going_on: Callable[[], bool],
-    change: Callable[[int, Frame], Frame] = lambda _, frame: frame,
-) -> _KeptFrames:
-    """Decode these frames of a file into memory, and keep what `change` makes of each.
-
-    `memory`: shape (frames, height, width, 3).
-    """
-    frames: dict[int, Frame] = {}
-    try:
-        with closing(FrameReader(path, threads=1)) as reader:
-            for index, kept in zip(wanted, memory, strict=True):
-                if not going_on():
-                    break
-                frame = change(index, reader.decode(index, kept))
-                if frame is not kept:
-                    kept[...] = frame
-                frames[index] = kept
-    except UnreadableClip as error:
-        return _KeptFrames({}, error)
-    return _KeptFrames(frames)
+        """See `Reader.close`."""
 
 
 class Grain:

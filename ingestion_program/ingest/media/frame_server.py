@@ -13,7 +13,7 @@ from ingest.media.alteration import ClipSource
 from ingest.media.buffers import KEPT_FREE, BufferPool, FrameBuffer
 from ingest.media.frame_stream import FrameStream, StreamPlan, plan_stream
 from ingest.media.sound import Sound, read_sound
-from ingest.media.video import ClipFacts, read_facts
+from ingest.media.video import ClipFacts
 from ingest.requests import BadRequest, FrameRequest, parse_request, parse_sound
 
 Send = Callable[[dict[str, Any], FrameBuffer | None], None]
@@ -85,7 +85,7 @@ class FrameServer:
 
         Raises UnreadableClip when the clip cannot be decoded.
         """
-        facts = read_facts(clip.path) if clip.alteration is None else clip.alteration.facts
+        facts = clip.facts if clip.alteration is None else clip.alteration.facts
         self._clip, self._facts = clip, facts
         return facts
 

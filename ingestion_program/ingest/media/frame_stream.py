@@ -3,8 +3,8 @@
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, wait
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Condition, Lock, RLock
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from ingest.media.alteration import Alteration, ClipSource
 from ingest.media.buffers import LARGEST_BLOCK, FrameBuffer
-from ingest.media.painter import Painter
+from ingest.media.cache import FinishedReader
+from ingest.media.transform import AlteredReader
 from ingest.media.video import (
     ClipFacts,
     FrameReader,
@@ -179,36 +180,32 @@ class FrameStream:
             self._changed.wait_for(lambda: self._free or self.cancelled)
             return None if self.cancelled else self._free.popleft()
 
-    def _kept(self, path: Path) -> Reader | None:
+    def _open(self, threads: int) -> Reader:
         alteration = self._clip.alteration
+        if alteration is None:
+            return FrameReader(self._clip.path, threads=threads)
         # Models look at a single frame here or there; a stream would take much memory.
-        if alteration is None or len(self.plan.wanted) <= 1 or self.plan.streaming:
-            return None
-        return alteration.cache.frames(path, self.plan.wanted, lambda: not self.cancelled)
+        if len(self.plan.wanted) > 1 and not self.plan.streaming:
+            finished = alteration.cache.finished(self.plan.wanted, self.plan.shape, lambda: not self.cancelled)
+            if finished is not None:
+                return FinishedReader(alteration, finished)
+        return AlteredReader(alteration, threads=threads)
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
             if self.cancelled:  # before its turn came: opening a file takes long
                 return
-            reader = self._kept(self._clip.path) or FrameReader(self._clip.path, threads=threads)
-            painter = None
-            try:
-                alteration = self._clip.alteration
-                painter = None if alteration is None else Painter(alteration, self._kept)
+            with closing(self._open(threads)) as reader:
                 for index in self.plan.wanted.tolist():
                     slot = self._next_slot()
                     if slot is None:
                         break
-                    reader.read_into(index, self.buffer.slot(slot, self.plan.shape), painter)
+                    reader.read_into(index, self.buffer.slot(slot, self.plan.shape))
                     with self._changed:
                         self._ready.append(slot)
                         enough = len(self._ready) - self._announced >= self.plan.batch
                     if enough:
                         self._announce()
-            finally:
-                reader.close()
-                if painter is not None:
-                    painter.close()
         except UnreadableClip as error:
             self.error = error
         except Exception as error:  # noqa: BLE001 - a thread that ends without a word would leave the model waiting

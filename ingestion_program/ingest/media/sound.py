@@ -63,15 +63,6 @@ def _faded(sound: Sound, other: Sound, share: Sound, rate: int) -> Sound:
     return mixed
 
 
-def has_sound(path: Path) -> bool:
-    """Tell whether a file has an audio stream."""
-    try:
-        with av.open(str(path)) as container:
-            return bool(container.streams.audio)
-    except (av.error.FFmpegError, OSError, ValueError):
-        return False
-
-
 def _decode(path: Path, rate: int) -> tuple[Sound, float] | None:
     """Return the first audio stream and how many seconds it begins after the picture; None if it cannot be decoded."""
     try:

@@ -22,8 +22,6 @@ from ingest.requests import MAXIMUM_FRAMES, FrameRequest
 if TYPE_CHECKING:
     from av.container import InputContainer
 
-    from ingest.media.painter import Painter
-
 Frame = npt.NDArray[np.uint8]
 PROGRESSIVE, HIGH_RANGE = {0, 1}, {16, 18}
 """Orders of fields (FFmpeg) and transfer curves (ITU-T H.273)."""
@@ -49,6 +47,8 @@ class ClipFacts:
     """Pixels."""
     times: npt.NDArray[np.float64]
     """Seconds at which each frame begins, ascending, the first is 0."""
+    audible: bool
+    """Whether it has sound."""
 
 
 def read_facts(path: Path) -> ClipFacts:
@@ -93,7 +93,7 @@ def read_facts(path: Path) -> ClipFacts:
         raise UnreadableClip("not a single frame can be decoded")
     if others:
         raise UnreadableClip(f"not canonical: {', '.join(others)}")
-    return ClipFacts(duration, len(times) / duration, width, height, times)
+    return ClipFacts(duration, len(times) / duration, width, height, times, bool(sounds))
 
 
 def _differences(container: "InputContainer", heard: Sequence[int]) -> list[str]:
@@ -157,36 +157,18 @@ def frame_shape(request: FrameRequest, facts: ClipFacts) -> tuple[int, int, int]
 
 
 class Reader(ABC):
-    """Reads frames of one file, scaled, as RGB."""
+    """Reads frames as a model gets them."""
 
     @abstractmethod
-    def decode(self, index: int, out: Frame | None = None) -> Frame:
-        """Return the BGR pixels of frame `index`, valid until the next call; `out`: where they may be written.
+    def read_into(self, index: int, out: Frame) -> None:
+        """Write frame `index` into `out`, RGB, an array of shape (height, width, 3) whose size decides the scaling.
 
-        Raises
-        ------
-        UnreadableClip
-            When it cannot be decoded.
+        Frames are read in ascending order. Raises UnreadableClip when it cannot be decoded.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Release the file."""
-
-    def read_into(self, index: int, out: Frame, painter: "Painter | None" = None) -> None:
-        """Write frame `index` into `out`, an array of shape (height, width, 3) whose size decides the scaling.
-
-        `painter` alters every frame before and after it is scaled.
-
-        Raises
-        ------
-        UnreadableClip
-            When it cannot be decoded.
-        """
-        frame = self.decode(index)
-        scale_to_rgb(frame if painter is None else painter.place(index, frame), out)
-        if painter is not None:
-            painter.finish(out)
+        """Release the files."""
 
 
 class FrameReader(Reader):
@@ -197,20 +179,28 @@ class FrameReader(Reader):
         self._position = -1
         self._scratch: Frame | None = None
 
-    def decode(self, index: int, out: Frame | None = None) -> Frame:
-        """See `Reader.decode`."""
+    def decode(self, index: int) -> Frame:
+        """Return the BGR pixels of frame `index`, valid until the next call.
+
+        Raises
+        ------
+        UnreadableClip
+            When it cannot be decoded.
+        """
         while self._position < index:
             self._position += 1
             # grab() decodes without converting to unneeded pixels.
             if not self._capture.grab():
                 raise UnreadableClip(f"frame {self._position} cannot be decoded")
-        read, frame = self._capture.retrieve(self._scratch if out is None else out)
+        read, frame = self._capture.retrieve(self._scratch)
         if not read:
             raise UnreadableClip(f"frame {self._position} cannot be converted")
-        pixels = np.asarray(frame, np.uint8)
-        if out is None:
-            self._scratch = pixels
-        return pixels
+        self._scratch = np.asarray(frame, np.uint8)
+        return self._scratch
+
+    def read_into(self, index: int, out: Frame) -> None:
+        """See `Reader.read_into`."""
+        scale_to_rgb(self.decode(index), out)
 
     def close(self) -> None:
         """See `Reader.close`."""

@@ -59,7 +59,7 @@ class CopyFactory:
         shown = clip
         if exchange is not None and exchange.first is not None:
             shown = replace(clip, path=exchange.first, sha256=exchange.first_sha256)
-        cache = ClipCache(shown.path, self._memory)
+        cache = ClipCache(shown, self._memory)
         # The same for all calls of a clip, so that they differ only by the alteration.
         jitter, seed = draw_jitter(settings.jitter, self._draws, clip.clip_id), self._draws.seed("noise", clip.clip_id)
         plain = replace(shown, alteration=Alteration(cache, jitter, seed, exchange=exchange, levels=levels))

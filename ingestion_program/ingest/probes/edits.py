@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ingest.media.sound import read_sound
-from ingest.media.video import FrameReader, UnreadableClip, read_facts
+from ingest.media.video import FrameReader, UnreadableClip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ class Traits:
 def traits_of(clip: ClipSource, face: float | None) -> Traits:
     """Measure a clip; `face`: height of its face, as a share of the picture's."""
     try:
-        duration_s = read_facts(clip.path).duration_s
+        duration_s = clip.facts.duration_s
         with closing(FrameReader(clip.path, threads=1)) as reader:
             shares = np.bincount(reader.decode(0).ravel(), minlength=256)
     except UnreadableClip:

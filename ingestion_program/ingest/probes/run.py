@@ -10,7 +10,7 @@ from ingest.codes import CODES
 from ingest.errors import Problem
 from ingest.evidence import seconds_of
 from ingest.log import Progress
-from ingest.media.video import UnreadableClip, read_facts
+from ingest.media.video import UnreadableClip
 from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import choose_repeats, group_calls, plan_calls
 from ingest.record_writer import PROBES
@@ -176,7 +176,7 @@ def line(
 
 def _seconds(clip: ClipSource) -> int:
     try:
-        return seconds_of(read_facts(clip.path).duration_s)
+        return seconds_of(clip.facts.duration_s)
     except UnreadableClip:  # reported when it is the clip's turn
         return 0
 
