@@ -10,6 +10,7 @@ marked most. This gives the same altered copies at home::
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,8 +24,8 @@ from file_clip import FileClip
 from ingest.data import read_dataset
 from ingest.draws import KeyedRandom
 from ingest.media.alteration import ClipSource
-from ingest.media.painter import Painter
-from ingest.media.video import FrameReader, frame_shape, wanted_frames
+from ingest.media.transform import AlteredReader
+from ingest.media.video import frame_shape, wanted_frames
 from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import Call, exchanged_units
 from ingest.requests import parse_request
@@ -51,16 +52,12 @@ class AlteredClip(FileClip):
     def _read(self, **request: Any) -> Iterator[Frame]:  # noqa: ANN401 - numbers
         parsed = parse_request(plain(request))
         shape, asked = frame_shape(parsed, self._facts), wanted_frames(parsed, self._facts)
-        reader, painter = FrameReader(self.path, threads=1), Painter(self._alteration)
-        try:
+        with closing(AlteredReader(self._alteration, threads=1)) as reader:
             for index in self._alteration.shown(asked).tolist():
                 frame = np.empty(shape, np.uint8)
-                reader.read_into(index, frame, painter)
+                reader.read_into(index, frame)
                 frame.flags.writeable = False
                 yield frame
-        finally:
-            painter.close()
-            reader.close()
 
 
 @dataclass(frozen=True)

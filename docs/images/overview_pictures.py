@@ -77,13 +77,15 @@ def _frames() -> tuple[Frame, Frame]:
     """Give one frame of the clip, RGB, and the same with the part exchanged."""
     use_own_program("ingestion_program")
     from ingest.data import read_exchanges  # noqa: PLC0415 - the program is known now
-    from ingest.media.exchange import Blend  # noqa: PLC0415 - as above
+    from ingest.media.alteration import ClipSource  # noqa: PLC0415 - as above
+    from ingest.media.blend import Blend, Composite, weights_of  # noqa: PLC0415 - as above
 
     clip = INPUT_DATA / "clips" / f"{CLIP}.mp4"
-    exchange = read_exchanges(INPUT_DATA, "exchanges.json", {CLIP: clip}, [])[CLIP]
+    exchange = read_exchanges(INPUT_DATA, "exchanges.json", {CLIP: ClipSource(CLIP, clip, "")}, [])[CLIP]
     first, second = _frame(clip), _frame(exchange.path)
     size = first.shape[:2]
-    mixed = Blend(exchange.weights(*size).within(exchange.nearest([PART], *size))).mix(first, second)
+    second = Blend(weights_of(exchange.parts, *size)).mix(first, second)
+    mixed = Composite(exchange, [PART], None, size).mix(first, second, TIME_S)
     return first[:, :, ::-1].copy(), mixed[:, :, ::-1].copy()
 
 

@@ -1,5 +1,6 @@
 """What a model is shown in the place of a clip: frames, sound and words."""
 
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,9 +18,9 @@ from ingest.draws import KeyedRandom
 from ingest.media.alteration import Alteration, ClipSource, Jitter, Levels, draw_jitter
 from ingest.media.cache import ClipCache
 from ingest.media.frame_server import FrameServer
-from ingest.media.painter import Painter
 from ingest.media.sound import HISS, read_sound, with_hiss
-from ingest.media.video import FrameReader, wanted_frames
+from ingest.media.transform import AlteredReader
+from ingest.media.video import FrameReader, read_facts, wanted_frames
 from ingest.probes.copies import CopyFactory
 from ingest.probes.edits import COPY, DRAW, EDITS, GAIN_SPREAD_DB, POWER_SPREAD, traits_of
 from ingest.probes.plan import Call
@@ -45,22 +46,19 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def plain(clip: Path) -> Alteration:
-    return Alteration(ClipCache(clip), STILL, seed=1)
+    return Alteration(ClipCache(ClipSource("c", clip, "")), STILL, seed=1)
 
 
 def frames_of(path: Path, alteration: Alteration | None, size: tuple[int, int] = (160, 90)) -> npt.NDArray[np.uint8]:
     """Return twenty frames as a model gets them."""
-    material = ClipCache(path)
-    asked = wanted_frames(FrameRequest(count=20), material.facts)
-    shape = (size[1], size[0], 3)
-    wanted, painter = asked, None
+    wanted = wanted_frames(FrameRequest(count=20), read_facts(path))
+    reader: FrameReader | AlteredReader = FrameReader(path, threads=1)
     if alteration is not None:
-        wanted, painter = alteration.shown(asked), Painter(alteration)
-    frames = np.empty((len(wanted), *shape), np.uint8)
-    reader = FrameReader(path, threads=1)
-    for index, frame in zip(wanted, frames, strict=True):
-        reader.read_into(int(index), frame, painter)
-    reader.close()
+        wanted, reader = alteration.shown(wanted), AlteredReader(alteration, threads=1)
+    frames = np.empty((len(wanted), size[1], size[0], 3), np.uint8)
+    with closing(reader):
+        for index, frame in zip(wanted, frames, strict=True):
+            reader.read_into(int(index), frame)
     return frames
 
 
@@ -187,7 +185,7 @@ def test_a_relit_clip_has_the_mean_of_the_others_whatever_its_contrast(tmp_path:
     bars = ClipSource("c0", write_clip(tmp_path / "bars.mp4", 1, Format(first=0b1110101011)), "")
     grey = ClipSource("c1", write_clip(tmp_path / "grey.mp4", 1, Format(grey=120)), "")
     levels = [replace(levels_of([bars, grey], bars, "lighting", seed), zoom=1.0) for seed in range(40)]
-    means = [frames_of(bars.path, Alteration(ClipCache(bars.path), STILL, 1, levels=one)).mean() for one in levels]
+    means = [frames_of(bars.path, Alteration(ClipCache(bars), STILL, 1, levels=one)).mean() for one in levels]
     assert frames_of(bars.path, None).mean() > 140
     assert np.mean(means) == pytest.approx(frames_of(grey.path, None).mean(), abs=4)
 
@@ -197,7 +195,7 @@ def test_sound_is_made_louder_and_never_clipped(phase: list[ClipSource]) -> None
         for seed in range(6):
             levels = levels_of(phase, clip, "voice", seed)
             own = there(read_sound(clip.path, RATE, 0.2))
-            sound = there(Alteration(ClipCache(clip.path), STILL, 1, levels=levels).sound(RATE))
+            sound = there(Alteration(ClipCache(clip), STILL, 1, levels=levels).sound(RATE))
             assert np.abs(sound - own * levels.gain).max() <= HISS * 1.01
             assert np.abs(own).max() * levels.gain <= 1 + 1e-6
 

@@ -1,6 +1,7 @@
 """Frames that the calls on one clip share."""
 
 import gc
+import math
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,18 +15,19 @@ import pytest
 from ingest.media import cache
 from ingest.media.alteration import GRAIN, Alteration, ClipSource, Jitter, Levels
 from ingest.media.buffers import FrameBuffer
-from ingest.media.cache import ClipCache, FrameMemory
+from ingest.media.cache import ClipCache, FinishedReader, FrameMemory
 from ingest.media.exchange import Exchange, Part
 from ingest.media.frame_stream import FrameStream, plan_stream
 from ingest.media.sound import Sound, read_sound
-from ingest.media.video import Frame, FrameReader, Reader, UnreadableClip
+from ingest.media.video import Frame, FrameReader, UnreadableClip
 from ingest.requests import FrameRequest
 from tests import there
 from tests.ingestion.clips import Format, write_clip
 
 REQUEST = FrameRequest(count=10)
 LEFT = Part("left", ((0.0, 0.0), (0.5, 0.0), (0.5, 1.0), (0.0, 1.0)), None)
-BYTES = 3 * 160 * 90
+SHAPE = 90, 160, 3
+BYTES = math.prod(SHAPE)
 
 
 def always() -> bool:
@@ -45,7 +47,9 @@ def calls(folder: Path) -> dict[str, Alteration]:
     """Return one call of each kind that shows other frames or files."""
     exchange = Exchange(folder / "second.mp4", "", (LEFT,))
     jitter, levels = Jitter(1.01, 1.0, 1, 0, 1, GRAIN), Levels(0.9, 1.1, 1.2)
-    plain = Alteration(ClipCache(folder / "clip.mp4"), jitter, seed=1, exchange=exchange, levels=levels)
+    plain = Alteration(
+        ClipCache(ClipSource("c", folder / "clip.mp4", "")), jitter, seed=1, exchange=exchange, levels=levels
+    )
     return {
         "plain": plain,
         "exchange": replace(plain, exchanged=("left",)),
@@ -65,11 +69,11 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
             super().__init__(path, threads=threads)
             self._name = path.stem
 
-        def decode(self, index: int, out: Frame | None = None) -> Frame:
+        def decode(self, index: int) -> Frame:
             read.append((self._name, index))
-            return super().decode(index, out)
+            return super().decode(index)
 
-    for module in ("cache", "painter", "frame_stream"):
+    for module in ("cache", "transform", "frame_stream"):
         monkeypatch.setattr(f"ingest.media.{module}.FrameReader", Noted)
     return read
 
@@ -145,26 +149,25 @@ def test_what_exceeds_the_memory_is_kept_for_no_call(
     material.share([calls["plain"], calls["copy"]])
     monkeypatch.setattr(cache, "KEPT_BYTES", 3 * 10 * BYTES)
     fits, more = np.arange(0, 40, 4), np.arange(1, 41, 4)
-    for asked, kept in ((fits, True), (more, False), (fits, True)):
-        for path in (*calls["plain"].files, *calls["copy"].files):
-            assert (material.frames(path, asked, always) is not None) == kept
+    for wanted, kept in ((fits, True), (more, False), (fits, True)):
+        assert (material.finished(wanted, SHAPE, always) is not None) == kept
 
 
 def test_decoding_stops_when_no_call_wants_the_frames_and_starts_again_later(
     calls: dict[str, Alteration], decoded: list[tuple[str, int]]
 ) -> None:
-    plain, asked = calls["plain"], np.arange(10)
+    plain, wanted = calls["plain"], np.arange(10)
     plain.cache.share([plain])
     left = iter([True] * 4)
-    assert plain.cache.frames(plain.files[0], asked, lambda: next(left, False)) is None
-    assert len(decoded) == 4
-    reader = plain.cache.frames(plain.files[0], asked, always)
-    assert reader is not None
-    assert reader.decode(7).shape == (90, 160, 3)
+    assert plain.cache.finished(wanted, SHAPE, lambda: next(left, False)) is None
+    assert len(decoded) == 2 * 4
+    shown = np.zeros(SHAPE, np.uint8)
+    FinishedReader(plain, there(plain.cache.finished(wanted, SHAPE, always))).read_into(7, shown)
+    assert shown.any()
 
 
 def test_a_file_that_ends_early_or_cannot_be_read_costs_only_calls_that_show_it(
-    folder: Path, tmp_path: Path, calls: dict[str, Alteration]
+    tmp_path: Path, calls: dict[str, Alteration]
 ) -> None:
     cut, broken = tmp_path / "cut.mp4", tmp_path / "broken.mp4"
     write_clip(cut, 20, Format(width=160, height=90))
@@ -172,17 +175,12 @@ def test_a_file_that_ends_early_or_cannot_be_read_costs_only_calls_that_show_it(
     plain = calls["plain"]
     shortened, unreadable = replace(plain, copy=cut), replace(plain, copy=broken)
     plain.cache.share([plain, shortened, unreadable])
-    asked = np.array([5, 40])
-
-    def reader(path: Path) -> Reader | None:
-        return plain.cache.frames(path, asked, always)
-
-    whole = reader(folder / "clip.mp4")
-    assert whole is not None
-    assert whole.decode(40).shape == (90, 160, 3)
-    for path in (cut, broken):
+    finished, shown = there(plain.cache.finished(np.array([5, 40]), SHAPE, always)), np.zeros(SHAPE, np.uint8)
+    FinishedReader(plain, finished).read_into(40, shown)
+    assert shown.any()
+    for call in (shortened, unreadable):
         with pytest.raises(UnreadableClip):
-            reader(path)
+            FinishedReader(call, finished)
 
 
 @pytest.mark.parametrize("first", ["plain", "copy", "lighting"])
@@ -223,7 +221,7 @@ def test_memory_serves_one_clip_after_the_other_and_never_two_at_once(calls: dic
     alone, memory = frames(plain), FrameMemory()
     shown = []
     for _ in range(3):
-        following = ClipCache(plain.cache.path, memory)
+        following = ClipCache(ClipSource("c", plain.cache.path, ""), memory)
         shown.append(replace(plain, cache=following))
         following.share([shown[-1]])
         assert np.array_equal(frames(shown[-1]), alone)

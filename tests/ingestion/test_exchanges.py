@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ from ingest.media import alteration, cache
 from ingest.media.alteration import Alteration, ClipSource, Jitter
 from ingest.media.cache import ClipCache
 from ingest.media.exchange import Exchange, Part
-from ingest.media.painter import Painter
 from ingest.media.sound import FADE_S, Sound, exchange, read_sound
-from ingest.media.video import Frame, FrameReader
+from ingest.media.transform import AlteredReader
+from ingest.media.video import Frame
 from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import EXCHANGE, QUIET, Call
 from ingest.settings import Task, read_task
@@ -97,7 +98,9 @@ def listed(folder: Path, media: Path, clips: dict[str, Any]) -> None:
 
 def read(folder: Path, media: Path) -> tuple[dict[str, Exchange], list[Problem]]:
     problems: list[Problem] = []
-    return read_exchanges(folder, "exchanges.json", {"c000": media / "clip.mp4"}, problems), problems
+    return read_exchanges(
+        folder, "exchanges.json", {"c000": ClipSource("c000", media / "clip.mp4", "")}, problems
+    ), problems
 
 
 def test_a_list_is_read(media: Path, tmp_path: Path) -> None:
@@ -195,13 +198,11 @@ def test_a_corner_that_an_outline_repeats_is_kept_once() -> None:
 
 def show(media: Path, *exchanged: str, mixed: bool = True, index: int = 40) -> Frame:
     second = Exchange(media / "second.mp4", "", MADE) if mixed else None
-    altered = Alteration(ClipCache(media / "clip.mp4"), STILL, 0, exchange=second, exchanged=exchanged)
-    painter = Painter(altered)
-    reader = FrameReader(media / "clip.mp4", threads=1)
+    cache = ClipCache(ClipSource("c", media / "clip.mp4", ""))
     out = np.empty((HEIGHT, WIDTH, 3), np.uint8)
-    reader.read_into(index, out, painter)
-    reader.close()
-    painter.close()
+    altered = Alteration(cache, STILL, 0, exchange=second, exchanged=exchanged)
+    with closing(AlteredReader(altered, threads=1)) as reader:
+        reader.read_into(index, out)
     return out
 
 
@@ -310,7 +311,7 @@ def test_every_call_decodes_and_mixes_the_same_sounds_whichever_comes_first(
 
 def test_without_a_part_that_is_heard_no_second_sound_is_decoded(media: Path) -> None:
     seen = Exchange(media / "silent.mp4", "", SEEN)
-    one = Alteration(ClipCache(media / "clip.mp4"), STILL, 0, exchange=seen, exchanged=("left",))
+    one = Alteration(ClipCache(ClipSource("c", media / "clip.mp4", "")), STILL, 0, exchange=seen, exchanged=("left",))
     assert [path.stem for path in one.audible] == ["clip"]
     assert there(one.sound(RATE)).tobytes() == there(read_sound(media / "clip.mp4", RATE, 3.0)).tobytes()
 

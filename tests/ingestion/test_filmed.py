@@ -10,7 +10,8 @@ import pytest
 from ingest.data import Dataset
 from ingest.draws import KeyedRandom
 from ingest.media.alteration import ClipSource
-from ingest.media.exchange import Exchange, MovingComposite, Part
+from ingest.media.blend import Composite
+from ingest.media.exchange import Exchange, Part
 from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import Call, filmed_units
 from tests import there
@@ -150,13 +151,14 @@ def test_parts_are_cut_out_where_they_are_at_that_moment_and_nothing_else_change
         Part("eyes", eyes, None),
     )
     first, second = (np.random.default_rng(seed).integers(0, 255, (100, 200, 3), np.uint8) for seed in (1, 2))
+    exchange = Exchange(Path(), "", parts, first=Path())
     for taken in ((), ("mouth",), ("eyes",), ("mouth", "eyes")):
-        moving = MovingComposite(parts, taken, 100, 200)
+        moving = Composite(exchange, taken, None, (100, 200))
         for time_s, left in ((-1.0, 0.1), (0.0, 0.1), (1.0, 0.3), (2.0, 0.5), (9.0, 0.5)):
             inside = np.zeros((100, 200), bool)
             if "mouth" in taken:
                 inside[10:51, round(left * 200) : round((left + 0.2) * 200) + 1] = True
             if "eyes" in taken:
                 inside[10:51, 50:121] = True
-            mixed = moving.mix_at(first, second, time_s)
+            mixed = moving.mix(first, second, time_s)
             assert np.array_equal(mixed, np.where(inside[..., None], second, first)), (taken, time_s)

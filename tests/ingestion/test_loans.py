@@ -118,25 +118,25 @@ RUNS_OUT = """\
 import sys
 sys.path.insert(0, {program!r})
 from ingest import data, model, workers
-from ingest.media import frame_server
+from ingest.media import alteration
 from ingest.start import main
 
-calls, read, hash_file, check = [], frame_server.read_facts, data.hash_file, model.check_prediction
+calls, read, hash_file, check = [], alteration.read_facts, data.hash_file, model.check_prediction
 
 def read_facts(path):
     calls.append(1)
-    if {unread} and len(calls) == 3:
+    if {unread} and len(calls) == 2:
         raise workers.UnreadableClip("no more descriptors")
     return read(path)
 
 def runs_out(original):
     def run(*arguments):
-        if len(calls) == 3:
+        if len(calls) == 2:
             raise {error}
         return original(*arguments)
     return run
 
-frame_server.read_facts, data.hash_file, model.check_prediction = read_facts, runs_out(hash_file), runs_out(check)
+alteration.read_facts, data.hash_file, model.check_prediction = read_facts, runs_out(hash_file), runs_out(check)
 sys.exit(main({folders!r}, ""))
 """
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.media.blend import AROUND, Blend, Composite, Weights, box_of, weights_of
 from ingest.media.cache import Grain
-from ingest.media.exchange import AROUND, Blend, Composite, Exchange, Part, Weights
+from ingest.media.exchange import Exchange, Part
 from ingest.media.video import Frame
 
 HEIGHT, WIDTH = 90, 160
@@ -52,11 +53,10 @@ def test_noise_is_the_first_drawings_and_a_part_the_seconds(seed: int) -> None:
 
 def test_only_what_is_exchanged_is_shown(exchange: Exchange) -> None:
     first, second = picture(1), 255 - picture(1)
-    nothing = exchange.weights(HEIGHT, WIDTH).within(exchange.nearest([], HEIGHT, WIDTH))
-    assert (Blend(nothing).mix(first, second) == first).all()
+    assert (Composite(exchange, [], None, (HEIGHT, WIDTH)).mix(first, second, 0.0) == first).all()
     assert not exchange.nearest([], HEIGHT, WIDTH).any()
     assert exchange.nearest(["mouth"], HEIGHT, WIDTH).all()
-    mask, weights = PART.mask(HEIGHT, WIDTH), exchange.weights(HEIGHT, WIDTH).most
+    mask, weights = PART.mask(HEIGHT, WIDTH), weights_of([PART], HEIGHT, WIDTH).most
     assert (weights[far(mask, 2)] == 1).all()
     assert (weights[far(~mask, 3)] == 0).all()
     slopes = [np.abs(np.diff(weights, axis=axis)).max() for axis in (0, 1)]
@@ -84,24 +84,42 @@ def test_every_pixel_belongs_to_one_part_and_two_parts_that_nearly_touch_stay_ap
         assert near[mask].all() if part.name in chosen else not near[mask].any()
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_a_mixture_of_all_parts_from_which_some_are_chosen_is_a_mixture_of_these(seed: int) -> None:
+@pytest.mark.parametrize("span_s", [None, (1.0, 2.0)])
+@pytest.mark.parametrize("time_s", [0.5, 1.0, 2.0])
+def test_parts_come_from_the_second_picture_while_they_are_exchanged(
+    exchange: Exchange, span_s: tuple[float, float] | None, time_s: float
+) -> None:
+    other = replace(PART, name="hand", outline=tuple((x / 3 + 0.66, y) for x, y in PART.outline))
+    both = replace(exchange, parts=(PART, other))
+    first, second = picture(1), 255 - picture(1)
+    shown = Composite(both, ["hand"], span_s, (HEIGHT, WIDTH)).mix(first, second, time_s)
+    chosen = both.nearest(["hand"], HEIGHT, WIDTH) & (span_s is None or span_s[0] <= time_s < span_s[1])
+    assert np.array_equal(shown, np.where(chosen[..., None], second, first))
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.05, 0.7), st.floats(0.05, 0.7), st.floats(0.1, 0.3))
+def test_what_is_blended_in_a_box_is_what_would_be_blended_in_the_whole_picture(
+    seed: int, left: float, top: float, side: float
+) -> None:
     first, second = picture(seed), picture(seed + 1)
-    random = np.random.default_rng(seed)
-    some, within = random.integers(0, 2, (HEIGHT, WIDTH)).astype(bool), random.random((2, HEIGHT, WIDTH), np.float32)
-    weights = Weights(within[0], within[1])
-    mixture = Blend(weights).mix(first, second)
-    shown = Composite(some).mix(first, mixture)
-    assert np.array_equal(shown[some], mixture[some])
-    assert np.array_equal(shown[~some], first[~some])
-    assert np.array_equal(shown, Blend(weights.within(some)).mix(first, second))
+    corners = ((left, top), (left + side, top), (left + side, top + side), (left, top + side))
+    weights = weights_of([replace(MOVING, outline=corners)], HEIGHT, WIDTH)
+    small = Blend(weights).mix(first, second).copy()
+    # A weight in two corners makes the box the whole picture.
+    whole = Weights(weights.most.copy(), weights.least)
+    whole.most[[0, -1], [0, -1]] = np.maximum(whole.most[[0, -1], [0, -1]], np.float32(1e-30))
+    assert np.array_equal(Blend(whole).mix(first, second), small)
+    rows, columns = box_of([replace(MOVING, outline=corners)], (HEIGHT, WIDTH), np.eye(2, 3), (HEIGHT, WIDTH))
+    outside = np.ones((HEIGHT, WIDTH), bool)
+    outside[rows, columns] = False
+    assert (small[outside] == first[outside]).all()
 
 
 @pytest.mark.parametrize("part", [PART, MOVING], ids=["still", "moving"])
-def test_what_moved_in_the_first_drawing_leaves_no_noise(part: Part, tmp_path: Path) -> None:
+def test_what_moved_in_the_first_drawing_leaves_no_noise(part: Part) -> None:
     first, noise = picture(3), np.random.default_rng(3).integers(-1, 2, (HEIGHT, WIDTH, 3))
     second = (first + noise).astype(np.uint8)
-    mask, weights = part.mask(HEIGHT, WIDTH), Exchange(tmp_path, "", (part,)).weights(HEIGHT, WIDTH)
+    mask, weights = part.mask(HEIGHT, WIDTH), weights_of([part], HEIGHT, WIDTH)
     shown = Blend(weights).mix(first, second)
     middle = far(mask, 6)
     # The noise of what stands still is the same beside it, and a line within would tell.

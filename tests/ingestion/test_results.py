@@ -236,7 +236,7 @@ def test_files_that_end_the_reading_process_are_unreadable(phase: Path, tmp_path
     reader.process = Mock(killed=False, **{"receive.side_effect": ChannelClosed, "end_badly.return_value": ended})
     with pytest.raises(LoadFailed, match=r"results_unreadable · prediction\.pkl · found a sudden end"):
         reader.start(5)
-    facts = ClipFacts(1.0, 25.0, 64, 64, np.zeros(25))
+    facts = ClipFacts(1.0, 25.0, 64, 64, np.zeros(25), audible=True)
     with pytest.raises(CallFailed, match="result_unreadable · predict · found a sudden end"):
         reader.predict(ClipSource("c000", tmp_path, ""), facts, 3)
 

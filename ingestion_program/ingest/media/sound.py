@@ -69,19 +69,20 @@ def _decode(path: Path, rate: int) -> tuple[Sound, float] | None:
         with av.open(str(path)) as container:
             if not container.streams.audio:
                 return None
+            frames = list(container.decode(audio=0))
+            later_s = (frames[0].time or 0.0) - _picture_begins_s(container)
+            # As one frame, which is resampled in a fraction of the time of hundreds.
+            samples = np.concatenate([frame.to_ndarray() for frame in frames], axis=1)
+            whole = av.AudioFrame.from_ndarray(samples, frames[0].format.name, frames[0].layout.name)
+            whole.sample_rate = frames[0].sample_rate
             resampler = av.AudioResampler(format="fltp", rate=rate)
-            later_s, pieces = None, list[av.AudioFrame]()
-            for frame in container.decode(audio=0):
-                if later_s is None:
-                    later_s = (frame.time or 0.0) - _picture_begins_s(container)
-                pieces += resampler.resample(frame)
-            pieces += resampler.resample(None)
             # The mean of the channels: FFmpeg's own mix to mono raises the level of floats by up to 3 dB per pair.
-            parts = [np.asarray(piece.to_ndarray(), np.float32).mean(axis=0) for piece in pieces]
-    except (av.error.FFmpegError, OSError, ValueError):
+            pieces = [
+                piece.to_ndarray().mean(axis=0) for piece in (*resampler.resample(whole), *resampler.resample(None))
+            ]
+            return np.clip(np.concatenate(pieces), -1.0, 1.0), later_s
+    except (av.error.FFmpegError, IndexError, OSError, ValueError):
         return None
-    samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
-    return (np.clip(samples, -1.0, 1.0), later_s or 0.0) if len(samples) else None
 
 
 def _picture_begins_s(container: InputContainer) -> float:
