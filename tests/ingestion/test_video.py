@@ -85,7 +85,7 @@ def test_counted_frames_are_ascending_valid_and_as_many_as_asked(
     times: list[float], count: int, start: float, length: float
 ) -> None:
     stamps = np.concatenate([[0.0], np.cumsum(times)])
-    facts = ClipFacts(float(stamps[-1]) + 0.04, 25.0, 64, 64, stamps)
+    facts = ClipFacts(float(stamps[-1]) + 0.04, 25.0, 64, 64, stamps, audible=True)
     wanted = wanted_frames(FrameRequest(count=count, start_s=start, end_s=start + length), facts)
     assert len(wanted) == (count if start < facts.duration_s else 0)
     assert (np.diff(wanted) >= 0).all()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ingest.media.cache import ClipCache, Indices
     from ingest.media.exchange import Exchange
     from ingest.media.sound import Sound
+    from ingest.media.transform import FrameTransform
     from ingest.media.video import ClipFacts, Frame
     from ingest.settings import JitterRange
 
@@ -131,6 +132,11 @@ class Alteration:
     def facts(self) -> ClipFacts:
         """Facts of the original clip; raises UnreadableClip."""
         return self.cache.facts
+
+    @property
+    def transform(self) -> FrameTransform:
+        """What its frames go through, once more for each thread."""
+        return self.cache.transform(self.levels, self.jitter, self.seed)
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ingest.media.alteration import Alteration, ClipSource, Levels
+    from ingest.media.alteration import Alteration, ClipSource, Jitter, Levels
+    from ingest.media.exchange import Exchange
     from ingest.media.sound import Sound
     from ingest.media.video import ClipFacts, Frame
 
@@ -90,7 +92,8 @@ class ClipCache:
         self._blocks: list[Frame] = []
         self._graining, self._filling, self._hearing = Lock(), Lock(), Lock()
         self._grains: dict[tuple[float, int, int, int], Grain] = {}
-        self._looks: dict[Path, dict[Levels | None, Alteration]] = {}
+        self._looks: dict[Path, dict[Levels | None, tuple[Jitter, int]]] = {}
+        self._exchange: Exchange | None = None
         self._finished: dict[tuple[bytes, tuple[int, int, int]], Finished | None] = {}
         self._frame_bytes = 0
         self._audible: tuple[Path, ...] = ()
@@ -113,7 +116,8 @@ class ClipCache:
         # What exchanges parts comes first: its levels are those of the exchanged frames.
         for call in sorted(calls, key=lambda call: not call.exchanged):
             for file in (self.path, call.files[0]):
-                self._looks.setdefault(file, {}).setdefault(call.levels, call)
+                self._looks.setdefault(file, {}).setdefault(call.levels, (call.jitter, call.seed))
+            self._exchange = call.exchange
         self._sounds = {}  # decoded before, for one call
         self._audible = tuple(dict.fromkeys(sound for call in calls for sound in call.audible))
 
@@ -126,6 +130,10 @@ class ClipCache:
             self._sounds, self._sound_bytes = {}, 0
         with self._graining:
             self._grains = {}
+
+    def transform(self, levels: Levels | None, jitter: Jitter, seed: int) -> FrameTransform:
+        """Return what the frames of a call go through; `seed`: of its noise."""
+        return FrameTransform(jitter, levels, partial(self.grain, jitter.grain, seed))
 
     def grain(self, deviation: float, seed: int, height: int, width: int) -> Grain:
         """Return the noise of all calls, which is made once; see `Grain`."""
@@ -162,10 +170,10 @@ class ClipCache:
         """Return frames that hold anything yet; None if they would take too much memory."""
         size = self.facts.height, self.facts.width
         looks = [(file, levels) for file, kinds in self._looks.items() for levels in kinds]
-        first = next(iter(self._looks[self.path].values()))
+        levels, drawn = next(iter(self._looks[self.path].items()))
         box = np.s_[0:0, 0:0]
-        if first.exchange is not None:
-            box = box_of(first.exchange.parts, size, FrameTransform(first).place(size, shape[:2]), shape[:2])
+        if self._exchange is not None:
+            box = box_of(self._exchange.parts, size, self.transform(levels, *drawn).place(size, shape[:2]), shape[:2])
         shapes = [(len(indices), *shape)] * len(looks)
         shapes.append((len(indices), box[0].stop - box[0].start, box[1].stop - box[1].start, 3))
         ends = np.cumsum([math.prod(each) for each in shapes]).tolist()
@@ -182,9 +190,10 @@ class ClipCache:
     def _finish(self, result: Finished, going_on: Callable[[], bool]) -> bool:
         """Decode and finish all frames; tell whether they were wanted to the end."""
         for file, kinds in self._looks.items():
-            alterations = list(kinds.values())
-            transforms = [(FrameTransform(call), result.plain[file, call.levels]) for call in alterations]
-            exchange = alterations[0].exchange if file == self.path else None
+            transforms = [
+                (self.transform(levels, *drawn), result.plain[file, levels]) for levels, drawn in kinds.items()
+            ]
+            exchange = self._exchange if file == self.path else None
             whole = np.empty_like(transforms[0][1][0])
             try:
                 with ExitStack() as files:
@@ -236,7 +245,7 @@ class FinishedReader(Reader):
         self._composite: Composite | None = None
         if alteration.exchange is not None:
             rows, columns = finished.box
-            place = FrameTransform(alteration).place(finished.size, self._plain.shape[1:3])
+            place = alteration.transform.place(finished.size, self._plain.shape[1:3])
             place[:, 2] -= columns.start, rows.start
             shown = place, finished.exchanged.shape[1:3]
             how = alteration.exchange, alteration.exchanged, alteration.span_s

@@ -13,8 +13,9 @@ from ingest.media.video import FrameReader, Reader, scale_to_rgb
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ingest.media.alteration import Alteration
+    from ingest.media.alteration import Alteration, Jitter, Levels
     from ingest.media.blend import Affine
+    from ingest.media.cache import Grain
     from ingest.media.exchange import Exchange
     from ingest.media.video import Frame
 
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 class FrameTransform:
     """Makes frames bright, large and noisy as an alteration says, moves them, and scales them; used by one thread."""
 
-    def __init__(self, alteration: Alteration) -> None:
-        self._jitter, self._levels = alteration.jitter, alteration.levels
-        self._cache, self._seed = alteration.cache, alteration.seed
+    def __init__(self, jitter: Jitter, levels: Levels | None, grain: Callable[[int, int], Grain]) -> None:
+        """Prepare; `grain` returns the noise for frames of a height and width."""
+        self._jitter, self._levels, self._grain = jitter, levels, grain
         self._curve: Frame | None = None
         if self._levels is not None:
             # A power changes the mean without clipping, unlike a factor.
@@ -45,8 +46,7 @@ class FrameTransform:
             middle = frame[down : height - down, right : width - right]
             frame = np.asarray(cv2.resize(middle, (width, height), interpolation=cv2.INTER_CUBIC), np.uint8)
         if self._jitter.grain:
-            grain = self._cache.grain(self._jitter.grain, self._seed, *frame.shape[:2])
-            frame = grain.add(index, frame, canvas)
+            frame = self._grain(*frame.shape[:2]).add(index, frame, canvas)
         scale_to_rgb(self._jitter.move(frame, moved), out)
         cv2.convertScaleAbs(out, dst=out, alpha=self._jitter.brightness)
 
@@ -78,7 +78,7 @@ class AlteredReader(Reader):
     """Decodes and alters the frames of one call."""
 
     def __init__(self, alteration: Alteration, *, threads: int) -> None:
-        self._alteration, self._transform = alteration, FrameTransform(alteration)
+        self._alteration, self._transform = alteration, alteration.transform
         self._reader = FrameReader(alteration.files[0], threads=threads)
         exchange = alteration.exchange
         # Even if nothing is exchanged, so that timing reveals nothing.
