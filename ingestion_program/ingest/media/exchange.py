@@ -141,14 +141,7 @@ class Exchange:
 @lru_cache(maxsize=8)
 def _nearest_parts(parts: tuple[Part, ...], height: int, width: int) -> npt.NDArray[np.uint8]:
     """Return the number of the part that each pixel is nearest to, shape (height, width)."""
-    masks = [part.mask(height, width) for part in parts]
-    nearest = np.zeros((height, width), np.uint8)
-    inside = np.logical_or.reduce(masks, axis=0) if masks else nearest
-    if not inside.any():
-        return nearest
-    outside = 1 - inside.view(np.uint8)
-    _, labels = cv2.distanceTransformWithLabels(outside, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
-    owners = np.zeros(int(labels.max()) + 1, np.uint8)
-    for number, mask in reversed(list(enumerate(masks))):
-        owners[labels[mask]] = number
-    return np.asarray(owners[labels], np.uint8)
+    outside = (1 - part.mask(height, width).view(np.uint8) for part in parts)
+    away = [cv2.distanceTransform(mask, cv2.DIST_L2, 5) for mask in outside]
+    nearest: npt.NDArray[np.uint8] = np.argmin(away, axis=0).astype(np.uint8)
+    return nearest
