@@ -1,5 +1,6 @@
 """One explanation and one call of the second pass, as ingestion recorded them."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +13,7 @@ from score.read.tables import finite_number, mapping, short_text, whole_number
 from score.settings import Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One cue claim of the evidence."""
 
@@ -22,7 +23,7 @@ class Claim:
     """In [-1, 1]; positive if the cue raised the target."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """The explanation of one clip; invalid parts are None or empty."""
 
@@ -95,7 +96,7 @@ def _claims(cues: object, settings: Settings) -> tuple[Claim, ...]:
         name, target, contribution = cue.get("cue"), cue.get("target"), finite_number(cue.get("contribution"), -1, 1)
         if not isinstance(name, str) or target not in settings.names or contribution is None:
             return ()
-        claims.append(Claim(name, target, contribution))
+        claims.append(Claim(sys.intern(name), sys.intern(str(target)), contribution))
     return tuple(claims) if any(claim.contribution for claim in claims) else ()
 
 
@@ -111,7 +112,7 @@ class BadCallError(ValueError):
     """A record is not a valid call; the message says why."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ProbeCall:
     """One call of the second pass."""
 
@@ -192,13 +193,13 @@ def parse_call(record: dict[str, Any], explanation: Explanation | None, settings
     if kind == "twin" and isinstance(explained, dict):
         twin = parse_explanation(explained, settings, frozenset())
     return ProbeCall(
-        kind=kind,
-        operator=short_text(record.get("operator"), _LONGEST_NAME),
-        unit=short_text(unit, _LONGEST_NAME) if kind == "unit" else "",
-        parts=tuple(part[:_LONGEST_NAME] for part in parts[:_MOST_PARTS]),
+        kind=sys.intern(kind),  # names come in thousands of records: each is kept once
+        operator=sys.intern(short_text(record.get("operator"), _LONGEST_NAME)),
+        unit=sys.intern(short_text(unit, _LONGEST_NAME) if kind == "unit" else ""),
+        parts=tuple(sys.intern(part[:_LONGEST_NAME]) for part in parts[:_MOST_PARTS]),
         cells=cells,
         seconds=seconds,
-        cue=short_text(cue, _LONGEST_NAME) if kind == "cue" else "",
+        cue=sys.intern(short_text(cue, _LONGEST_NAME) if kind == "cue" else ""),
         prediction=prediction,
         twin=twin,
         again=again,
