@@ -200,9 +200,7 @@ def _say_failure(problem: Problem) -> None:
 
 def _evaluate(run: Run) -> tuple[Evaluation, Scores]:
     facts = run.results.run
-    evaluation = evaluate(
-        run.outcomes, run.settings, facts.duration_s, run.jury, not_comparable=facts.not_comparable
-    )
+    evaluation = evaluate(run.outcomes, run.settings, facts.duration_s, run.jury, not_comparable=facts.not_comparable)
     scores = {column.key: column.rounded(estimate.value) for column, estimate in evaluation.columns}
     check_scores(scores, columns(run.settings))
     return evaluation, scores

@@ -4,6 +4,7 @@ Every request was tried in this form on a server of release 1.25 (November 2026)
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -92,6 +93,10 @@ class ServerCompetition:
     """Key of each column of the leaderboard, in their order -> decimals shown."""
     primary: str
     """Key of the column that ranks; empty if there is none."""
+    ascending: bool
+    """Whether lower values of it rank higher."""
+    rule: str
+    """Which of a participant's submissions are on the leaderboard, such as "Force_Best"."""
     content: Mapping[str, Any]
     """The whole answer."""
 
@@ -100,15 +105,23 @@ class ServerCompetition:
         """Read the answer to GET /api/competitions/ID/."""
         boards = content["leaderboards"]
         columns = sorted(boards[0]["columns"], key=lambda entry: entry["index"]) if boards else []
-        primary = int(boards[0]["primary_index"]) if boards else 0
+        index = int(boards[0]["primary_index"]) if boards else 0
+        primary = next((entry for entry in columns if int(entry["index"]) == index), {"key": ""})
         return cls(
             int(content["id"]), str(content["title"]), bool(content["published"]), content.get("secret_key"),
             own_queue=bool(content.get("queue")),
             phases=tuple(map(ServerPhase.of, sorted(content["phases"], key=lambda entry: entry["index"]))),
             columns={str(entry["key"]): int(entry["precision"]) for entry in columns},
-            primary=next((str(entry["key"]) for entry in columns if int(entry["index"]) == primary), ""),
+            primary=str(primary["key"]),
+            ascending=primary.get("sorting") == "asc",
+            rule=str(boards[0].get("submission_rule")) if boards else "",
             content=content,
         )  # fmt: skip
+
+    def value(self, submission: "Submission") -> float:
+        """Return the score that ranks, higher for better; the lowest without one."""
+        score = submission.scores.get(self.primary)
+        return -math.inf if score is None else -score if self.ascending else score
 
     def phase(self, name: str) -> ServerPhase:
         """Find a phase by its name, ignoring case.

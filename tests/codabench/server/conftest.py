@@ -110,7 +110,8 @@ class Site:
     def __call__(self, action: str, *words: object, phase: str = "practice", code: int | None = 0) -> str:
         """Call an action on the competition; all but `audit` get a phase."""
         chosen = () if action == "audit" or not phase else ("--phase", phase)
-        return self.bundle(action, self.address, *chosen, *words, code=code)
+        once = ("--once",) if action == "watch" else ()
+        return self.bundle(action, self.address, *chosen, *words, *once, code=code)
 
     def phase(self, name: str = "Practice") -> Json:
         found: Json = next(phase for phase in self.made["phases"] if phase["name"] == name)
