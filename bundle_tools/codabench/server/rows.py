@@ -127,10 +127,11 @@ def record_on_server(connection: ServerConnection, submission_id: int) -> dict[s
     with tempfile.TemporaryDirectory(prefix="bundle-record-") as folder:
         output = Path(folder) / "prediction_output.zip"
         try:
-            files = connection.call("GET", f"/api/submissions/{submission_id}/get_details/")
-            records.download(connection, str(files["prediction_result"]), output)
+            url = connection.call("GET", f"/api/submissions/{submission_id}/get_details/")["prediction_result"]
+            if url:  # else it failed before it had an output
+                records.download(connection, str(url), output)
         except (BundleError, KeyError, TypeError, ValueError):
-            return {}
+            pass
         return record_in(output)
 
 
@@ -190,7 +191,7 @@ def to_do(rows: Sequence[Row], competition: ServerCompetition, excused: Iterable
     without = {
         row.submission.owner: row
         for row in sorted(rows, key=lambda row: competition.value(row.submission))
-        if competition.primary in row.submission.scores and row.submission.owner not in on_board
+        if set(competition.columns) <= row.submission.scores.keys() and row.submission.owner not in on_board
     }
     replaces = ", and takes the participant's other row off" if competition.rule == "Force_Best" else ""
     listed = (

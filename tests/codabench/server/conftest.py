@@ -64,7 +64,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server that nobody has used; whoever waits for it does not wait long."""
     monkeypatch.setenv("CODABENCH_TOKEN", "organiser-token")
     monkeypatch.delenv("CODABENCH_SECOND_TOKEN", raising=False)
-    for name in ("BACKOFF_S", "PAUSE_S", "FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
+    for name in ("BACKOFF_S", "PAUSE_S", "LOOK_S"):
         monkeypatch.setattr(client, name, 0.001)
     with serving(Server(work=lambda _: ("Finished", SCORES))) as found:
         yield found
@@ -126,7 +126,8 @@ class Site:
         """Put a submission on the server that has ended."""
         sent = f"{owner} {accuracy}".encode()
         key = self.server.add_data("submission", owner, file_name="submission.zip", content=sent)
-        scores = [] if accuracy is None else [{"column_key": "accuracy", "index": 0, "score": str(accuracy)}]
+        values = {} if accuracy is None else {**SCORES, "accuracy": accuracy}
+        scores = [{"column_key": key, "score": str(value)} for key, value in values.items()]
         made = {"status": "Finished", "scores": scores, "on_leaderboard": True, **content}
         return self.server.add_submission(owner, self.phase()["id"], key, **made)
 

@@ -17,7 +17,6 @@ from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import md5
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -32,7 +31,8 @@ SWITCHES = {
 }
 PHASE_SWITCHES = ("hide_output", "hide_prediction_output", "hide_score_output", "auto_migrate_to_this_phase")
 PARTS = ("ingestion_program", "scoring_program", "input_data", "reference_data")
-WAY = ("Submitting", "Submitted", "Preparing", "Running", "Scoring")
+WAY = ("Submitting", "Submitted", "Preparing", "Running", "Scoring", "Preparing", "Running")
+"""Since 1.26 the scoring job has the statuses of the first one again."""
 Json = dict[str, Any]
 Answer = tuple[int, Any]
 """Status, and what the server says."""
@@ -330,11 +330,12 @@ class Server:
 
     def _look(self, one: Json) -> Json:
         """Show a submission; a busy queue apart, it is one status further the next time."""
-        shown = {key: value for key, value in one.items() if key not in ("data", "looks", "scored")}
+        shown = {key: value for key, value in one.items() if key not in ("data", "looks", "scored", "step")}
         if self.busy:
             return shown
         if one["status"] in WAY:
-            one["status"] = dict(pairwise(WAY)).get(one["status"]) or self.work(one)[0]
+            one["step"] = one.get("step", WAY.index(one["status"])) + 1
+            one["status"] = WAY[one["step"]] if one["step"] < len(WAY) else self.work(one)[0]
         elif one["status"] == "Finished" and not one["scored"]:
             one["looks"] += 1
             if one["looks"] >= self.late_scores:

@@ -242,7 +242,7 @@ def test_a_row_that_a_deletion_took_along_is_asked_for(site: Fetching) -> None:
     assert "their owners have no row" in printed
     assert f'bundle server rerun "{site.address}" --phase practice {best}\n' in printed
     site("rerun", best, "--yes")
-    for _ in range(9):
+    for _ in range(11):
         printed = site("watch")
     assert best not in site.server.submissions
     assert worse in site.server.submissions
