@@ -139,6 +139,7 @@ class Server:
             (r"/api/submissions/download_many/()", "POST", self._download_many),
             (r"/api/submissions/(\d+)/", "GET DELETE", self._submission),
             (r"/api/submissions/(\d+)/get_details/", "GET", self._details),
+            (r"/api/submissions/(\d+)/get_detail_result/", "GET", self._report),
             (r"/api/submissions/(\d+)/re_run_submission/", "POST", self._again),
             (r"/api/tasks/(\d+)/", "GET PATCH", self._task),
             (r"/api/phases/(\d+)/get_leaderboard/", "GET", self._board),
@@ -295,6 +296,7 @@ class Server:
         own = [one for one in self.submissions.values() if one["owner"] == ask.user and one["phase"] == phase["id"]]
         if ask.user not in competition["participants"]:
             return 200, {"can": False, "reason": "User not approved to participate in this competition"}
+        # Cancelled ones count, too.
         if len([one for one in own if one["status"] != "Failed"]) >= phase["max_submissions_per_day"]:
             return 200, {"can": False, "reason": "Reached maximum allowed submissions for today for this phase"}
         return 200, {"can": True, "reason": None}
@@ -371,12 +373,22 @@ class Server:
 
     def _details(self, ask: Request) -> Answer:
         one = self.submissions[ask.number]
+        competition, phase = self.phase(one["phase"])
+        if phase["hide_output"] and ask.user != competition["created_by"]:
+            raise Refused(403, {"detail": "Cannot access submission details while phase marked to hide output."})
+        return 200, self._files(one)
+
+    def _report(self, ask: Request) -> Answer:
+        """Answer with the address alone, also in a phase that hides output."""
+        return 200, self._files(self.submissions[ask.number])["detailed_result"]
+
+    def _files(self, one: Json) -> Json:
         urls: Json = dict.fromkeys(("prediction_result", "scoring_result", "detailed_result"))
         for name, content in self.outputs(one).items():
             self.files[f"{one['id']}-{name}"] = content
             urls[name] = f"{self.address}/storage/{one['id']}-{name}/{name}.zip?Signature=s"
         logs = [{"name": name, "data_file": urls.pop(name)} for name in list(urls) if name.endswith("stdout")]
-        return 200, {"data_file": f"{self.address}/storage/{one['data']}/x.zip?Signature=s", **urls, "logs": logs}
+        return {"data_file": f"{self.address}/storage/{one['data']}/x.zip?Signature=s", **urls, "logs": logs}
 
     def _again(self, ask: Request) -> Answer:
         one = self.submissions[ask.number]
@@ -492,7 +504,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, content = self.state.answer(path, method=self.command, query=query, body=sent, user=user)
         except Refused as refused:
             status, content = refused.status, refused.content
-        is_json = not isinstance(content, str)
+        is_json = not str(content).startswith("<!")
         data = (b"" if content is None else json.dumps(content, default=list).encode()) if is_json else content.encode()
         self._send(status, data, {"Content-Type": "application/json" if is_json else "text/html"})
 

@@ -9,7 +9,6 @@ import pytest
 
 from bundle_tools.challenge.compare import runs
 from bundle_tools.challenge.compare.runs import find_runs
-from bundle_tools.cli import submissions as command
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.server.rows import MARKS
 from bundle_tools.errors import BundleError
@@ -260,7 +259,7 @@ def test_it_is_looked_again_until_somebody_interrupts(site: Fetching, monkeypatc
         if len(pauses) == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(command.time, "sleep", sleep)
+    monkeypatch.setattr("bundle_tools.cli.submissions.time.sleep", sleep)
     printed = site.bundle("watch", site.address, "--phase", "practice", "--every", 2)
     assert printed.count("Tiny, Practice, ") == 4
     assert printed.count("status 500 (Internal Server Error) The next look is in 2 s.") == 1
