@@ -154,7 +154,7 @@ def test_short_breaks_are_borne_and_a_long_wait_goes_on_later(site: Participant)
 
 REFUSALS: list[tuple[Callable[[Participant], object], str]] = [
     (lambda site: site.phase().update(start="2098-01-01T00:00:00Z"), "open from 2098-01-01 00:00:00 UTC"),
-    (lambda site: site.phase().update(start="2025-01-01T00:00:00Z", end="2025-02-01T00:00:00Z"), "open from 2025-01-01"),
+    (lambda site: site.phase().update(end="2026-02-01T00:00:00Z"), "2026-02-01 00:00:00 UTC; now is 20"),
     (lambda site: site.phase().update(max_submissions_per_day=0), "Reached maximum allowed submissions for today"),
     (lambda site: site.made["participants"].clear(), "User not approved to participate in this competition"),
     (lambda site: setattr(site.server, "quota", 1), "Insufficient space"),
