@@ -9,6 +9,7 @@ from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.competition import Competition as Bundle
 from bundle_tools.codabench.competition import find_root, load, unpack_bundle
 from bundle_tools.codabench.keys import load as read_keys
+from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server.client import ServerConnection
 from bundle_tools.codabench.server.records import Address, ServerCompetition, ServerPhase
@@ -90,7 +91,10 @@ def _ensure_alike(bundle: Bundle, competition: ServerCompetition, source: Path) 
     """Raise BundleError unless the competition can have been made from this bundle."""
     pairs = {
         "phases": ([phase.name for phase in bundle.phases], [phase.name for phase in competition.phases]),
-        "columns": ([column.key for column in bundle.columns], list(competition.columns)),
+        "columns": (
+            [column.key for column in bundle.columns if column.computation != records.RANK],
+            list(competition.columns),
+        ),
     }
     for what, (ours, theirs) in pairs.items():
         if ours != theirs:

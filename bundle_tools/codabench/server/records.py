@@ -24,6 +24,8 @@ from bundle_tools.errors import BundleError
 Record = TypeVar("Record")
 PARTS = ("ingestion_program", "scoring_program", "input_data", "reference_data")
 """The keys of what a task runs."""
+RANK = "avg_rank"
+"""How a column is computed from ranks, on servers since June 2026."""
 PAGE_SIZE, MOST_PAGES = 1000, 1000
 LONGEST_NAME = 255
 LONGEST_FILE_NAME = 35
@@ -90,7 +92,7 @@ class ServerCompetition:
     phases: tuple[ServerPhase, ...]
     """In their order."""
     columns: Mapping[str, int]
-    """Key of each column of the leaderboard, in their order -> decimals shown."""
+    """Key of each column with scores, in their order -> decimals shown; ranks are known to the leaderboard only."""
     primary: str
     """Key of the column that ranks; empty if there is none."""
     ascending: bool
@@ -111,7 +113,9 @@ class ServerCompetition:
             int(content["id"]), str(content["title"]), bool(content["published"]), content.get("secret_key"),
             own_queue=bool(content.get("queue")),
             phases=tuple(map(ServerPhase.of, sorted(content["phases"], key=lambda entry: entry["index"]))),
-            columns={str(entry["key"]): int(entry["precision"]) for entry in columns},
+            columns={
+                str(entry["key"]): int(entry["precision"]) for entry in columns if entry.get("computation") != RANK
+            },
             primary=str(primary["key"]),
             ascending=primary.get("sorting") == "asc",
             rule=str(boards[0].get("submission_rule")) if boards else "",

@@ -90,6 +90,8 @@ def rows_of(
     submissions run again after the end, with replaced parts, have dates that do not concern the participant.
     """
     newest = records.newest_part(connection, phase)
+    # A rank is no score; then the first column stands for all.
+    needed = {competition.primary} & competition.columns.keys() or set(list(competition.columns)[:1])
 
     def late(made: datetime) -> str:
         if phase.end is not None and made > phase.end and (newest is None or newest <= phase.end):
@@ -102,9 +104,7 @@ def rows_of(
         Row(
             entry,
             late(entry.created),
-            no_score=entry.status == "Finished"
-            and bool(competition.primary)
-            and competition.primary not in entry.scores,
+            no_score=entry.status == "Finished" and not needed <= entry.scores.keys(),
             replaced=entry.status == "Finished" and entry.is_older(newest),
             record=read(entry),
         )

@@ -151,6 +151,24 @@ def test_nobody_is_asked_more_often_than_every_five_seconds(
     assert max(map(asked.count, asked)) <= len(pauses) + 1
 
 
+@pytest.mark.parametrize("primary", [0, 2])
+def test_columns_of_ranks_are_not_waited_for(
+    server: Server, bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, primary: int
+) -> None:
+    """Servers since June 2026 compute them from all rows, so neither a submission nor a run at home has one."""
+    column = (
+        "      - {index: 2, key: rank, title: Rank, sorting: asc, computation: avg_rank, computation_indexes: [0]}\n"
+    )
+    text = FILES["competition.yaml"].decode().replace("Force_Best\n", f"Force_Best\n    primary_index: {primary}\n")
+    files = {**FILES, "competition.yaml": (text + column).encode()}
+    monkeypatch.setattr(command, "_at_home", lambda *_: RehearsalResult("Finished", SCORES))
+    site = Rehearsal(server, write_zip(tmp_path / "ranks.zip", files), bundle)
+    assert site.rehearse().count("every column as at home") == 1
+    printed = site("watch")
+    assert "bundle server" not in printed
+    assert (" n/a" in printed) == bool(primary)
+
+
 def test_other_submissions_can_be_named(site: Rehearsal) -> None:
     folder = write_files(site.archive.parent / "mine", {"model.py": "class Model: ...\n", "note.txt": "no zip"})
     site.rehearse("--submission", folder, "--submission", site.archive)
