@@ -83,7 +83,8 @@ def submit(connection: ServerConnection, competition: ServerCompetition, act: Ac
             return earlier.submission_id
     answer = connection.call("GET", f"/api/can_make_submission/{act.phase.phase_id}/")  # does not look at dates
     if not answer["can"]:
-        raise NotTaken(f"{act.title}: the server takes no submission of this account now: {answer['reason']}.")
+        reason = f"{str(answer['reason']).rstrip('.')} (cancelled ones count, failed ones do not)"
+        raise NotTaken(f"{act.title}: the server takes no submission of this account now: {reason}.")
     uploaded = records.upload(
         connection, act.archive, "submission", name=f"rehearsal {act.title} {time.time_ns()}", file_name=file_name,
         competition=competition.competition_id,

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import tracemalloc
 from datetime import timedelta
 from pathlib import Path
 
@@ -153,6 +154,27 @@ def test_what_breaks_off_is_fetched_by_the_next_call(site: Fetching) -> None:
     assert not (site.out / f"{numbers[2]}-p2").exists()
     site.server.faults = []
     assert "1 submission fetched, 4 from before" in site.fetch()
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(500, marks=pytest.mark.slow)])
+def test_many_submissions_are_fetched_in_little_memory_and_once(site: Fetching, tmp_path: Path, count: int) -> None:
+    """An interruption in the middle loses nothing."""
+    record = json.dumps({"problems": PROBLEMS, "padding": "x" * 50_000}).encode()
+    output = write_zip(tmp_path / "o.zip", {"run.json": record}).read_bytes()
+    site.server.outputs = lambda _: {"prediction_result": output}
+    numbers = [site.submit(f"p{number:03}", number / 1000) for number in range(count)]
+    site.server.faults = [Fault("GET", f"/storage/{numbers[count // 2]}-", 500, times=99)]
+    tracemalloc.start()
+    try:
+        site.fetch(code=1)
+        site.server.faults = []
+        site.server.requests.clear()
+        site.fetch()
+        assert tracemalloc.get_traced_memory()[1] < 50 * 10**6
+    finally:
+        tracemalloc.stop()
+    assert len(list(site.out.glob("*/submission.json"))) == count
+    assert len([path for _, path, _ in site.server.requests if path.startswith("/storage/")]) == 2
 
 
 def test_files_that_are_lost_or_empty_are_left_out(site: Fetching) -> None:
