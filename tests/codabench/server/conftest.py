@@ -28,7 +28,7 @@ tasks:
 solutions:
   - {index: 0, name: half, path: solutions/half.zip, tasks: [0, 1]}
 phases:
-  - {index: 0, name: Practice, start: "2026-01-01 12:00:00", end: "2098-12-31 12:00:00", tasks: [0]}
+  - {index: 0, name: Practice, start: "2026-01-01 12:00:00", end: "2098-12-31 12:00:00", tasks: [0], starting_kit: kit/}
   - {index: 1, name: Final, start: "2099-01-01 12:00:00", end: "2099-02-01 12:00:00", tasks: [1], hide_output: true}
 leaderboards:
   - title: Results
@@ -47,6 +47,7 @@ FILES = {
     "ingestion_program/metadata.yaml": b"command: python3 ingestion.py\n",
     "input_data/clips.csv": b"clip_id\n",
     "reference_data/labels.csv": b"clip_id\n",
+    "kit/README.md": b"# Kit\n",
     "solutions/half.zip": bytes.fromhex("504b0506") + bytes(18),  # an empty zip
 }
 SCORES = {"accuracy": 0.5, "duration_s": 3.2}

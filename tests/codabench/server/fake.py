@@ -242,6 +242,7 @@ class Server:
                 **{key: phase.get(key, False) for key in PHASE_SWITCHES},
                 "tasks": [tasks[number] for number in phase["tasks"]],
                 "solutions": [one["name"] for one in document.get("solutions", ())],
+                **{key: phase.get(key) and self.add_data(key, owner) for key in ("starting_kit", "public_data")},
             }
             for index, phase in enumerate(document["phases"])
         ]  # fmt: skip
