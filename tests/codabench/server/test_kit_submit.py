@@ -216,7 +216,8 @@ def test_what_ends_without_scores_is_no_success(site: Participant) -> None:
     assert "Failed. Report and log" in printed
 
 
-def test_the_token_follows_no_redirection(site: Participant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Server, "_competition", lambda *_: (302, None))
-    assert "status 302" in site.submit(code=2)
+def test_the_token_follows_no_redirection(site: Participant) -> None:
+    key = next(iter(site.server.data))
+    with pytest.raises(submit.NoAnswer, match="status 302"):
+        submit.Server(site.address, "other-token").call("GET", f"/datasets/download/{key}/")
     assert len(site.server.requests) == 1
