@@ -309,9 +309,9 @@ def _wait(server: Server, submission_id: int, wait_s: float, say: Say) -> Mappin
             seen.add(current["status"])
             say(f"  {visible(str(current['status']))}")
         now = time.monotonic()
-        if len(current["scores"]) != scores:
-            scores, complete_s = len(current["scores"]), now
         # Scores come after Finished, one by one.
+        if current["status"] != "Finished" or len(current["scores"]) != scores:
+            scores, complete_s = len(current["scores"]), now
         quiet_s = 2 * LOOK_S if scores else SCORES_LATE_S
         if current["status"] in ENDED and (current["status"] != "Finished" or now - complete_s >= quiet_s):
             return current
