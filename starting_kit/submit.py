@@ -172,7 +172,9 @@ def submit(
     file_name = f"{_plain(archive.stem)[:22]}-{digest[:8]}.zip"
     submission_id = None if again else _earlier(server, phase, folder, file_name)
     if submission_id is None:
-        _require_open(phase, server.now)
+        if not _is_open(phase, server.now):
+            now = f"now is {server.now:%Y-%m-%d %H:%M} UTC"
+            raise Refused(f"{visible(phase['name'])} is open from {_dates(phase)}; {now}. {NOTHING}.")
         submission_id = _send(server, int(number), phase, archive, file_name, say)
         say(f"Submitted to {phase['name']} as #{submission_id}.")
     else:
@@ -240,13 +242,6 @@ def _is_open(phase: Mapping[str, Any], now: datetime) -> bool:
 def _dates(phase: Mapping[str, Any]) -> str:
     start, end = (_moment(phase.get(key)) for key in ("start", "end"))
     return f"{start or ''} to {end or 'no end'}".replace("+00:00", " UTC")
-
-
-def _require_open(phase: Mapping[str, Any], now: datetime) -> None:
-    if not _is_open(phase, now):
-        raise Refused(
-            f"{visible(phase['name'])} is open from {_dates(phase)}; now is {now:%Y-%m-%d %H:%M} UTC. {NOTHING}."
-        )
 
 
 def _require_own(competition: Mapping[str, Any]) -> None:
