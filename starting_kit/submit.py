@@ -184,9 +184,11 @@ def submit(
     (folder / NOTE).write_text(json.dumps(note, indent=1) + "\n", "utf-8")
     before = f"#{submission_id} is submitted and runs on without you. Repeat the command: it goes on"
     ended = _asked(before, lambda: _wait(server, submission_id, wait_s, say))
-    for key, value in sorted((str(score["column_key"]), float(score["score"])) for score in ended["scores"]):
-        say(f"  {visible(key)}: {value:g}")
-    for line in _asked(before, lambda: _results(server, submission_id, folder)):
+    scores = _asked(before, lambda: {str(score["column_key"]): float(score["score"]) for score in ended["scores"]})
+    for line in (
+        *(f"  {visible(key)}: {value:g}" for key, value in sorted(scores.items())),
+        *_asked(before, lambda: _results(server, submission_id, folder)),
+    ):
         say(line)
     say(f"#{submission_id}: {ended['status']}. Report and log: {folder}")
     return 0 if ended["status"] == "Finished" and ended["scores"] else 1

@@ -126,7 +126,7 @@ def _action(
         except Exception as error:  # a server may answer anything, and a traceback would not help
             raise BundleError(
                 f"the server answered something that this command does not understand ({type(error).__name__}: "
-                f"{str(error)[:200]}). It is made for Codabench 1.25."
+                f"{str(error)[:200]}). It is made for Codabench 1.25 and later."
             ) from error
 
     parser.set_defaults(action=act)

@@ -281,7 +281,7 @@ def _read(path: str, read: Callable[[Mapping[str, Any]], Record], content: Mappi
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ServerError(
             f"{path}: an answer that this command cannot read ({type(error).__name__}: {error}). "
-            "Codabench 1.25 answers in another form."
+            "Codabench 1.25 and later answer in another form."
         ) from None
 
 

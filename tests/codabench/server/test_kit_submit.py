@@ -216,6 +216,17 @@ def test_what_ends_without_scores_is_no_success(site: Participant) -> None:
     assert "Failed. Report and log" in printed
 
 
+@pytest.mark.parametrize("value", [None, 5, [None]])
+@pytest.mark.parametrize("field", ["status", "scores"])
+def test_answers_of_any_form_end_in_one_line(site: Participant, field: str, value: object) -> None:
+    site.submit()
+    site.sent[0] |= {field: value, "scored": True, "step": 0}
+    site.capfd.readouterr()
+    arguments = ["submit", site.zip, site.address, "--out", site.out, "--phase", "practice", "--wait", "1"]
+    assert kit.main([str(word) for word in arguments]) in (0, 1, 2)
+    assert len(site.capfd.readouterr().err.splitlines()) <= 1
+
+
 def test_the_token_follows_no_redirection(site: Participant) -> None:
     key = next(iter(site.server.data))
     with pytest.raises(submit.NoAnswer, match="status 302"):
