@@ -92,7 +92,7 @@ def _table(names: Sequence[str], runs: Sequence[ClipScores], *, enough: bool) ->
     """
     first = runs[0]
     usual = [column_values(run, np.ones((1, first.groups))) for run in runs]
-    shown = [column for column in columns(first.settings) if column.key in usual[0] and not column.of_people]
+    shown = [column for column in columns(first.settings) if column.key in usual[0] and not column.hidden]
     rows = [["", *names]]
     rows += [
         [column.key, *(f"{column.rounded(resampled[column.key][0]):.{column.decimals}f}" for resampled in usual)]

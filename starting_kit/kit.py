@@ -24,6 +24,7 @@ First steps, in the folder of this kit (README.md has more):
   python3 kit.py compare runs/one runs/two    show whether one run is better by more than luck
   python3 kit.py diagnose runs/one            show cue by cue what it claimed and what moved its predictions
   python3 kit.py pack my_submission           check it, then write the zip to upload
+  python3 kit.py submit my_submission.zip LINK send it, wait, and fetch its scores, report and log
   python3 kit.py read "TEXT"                  show what the scoring program reads in an explanation's text
 """
 SHOWN = 10
@@ -77,6 +78,19 @@ def _parser() -> argparse.ArgumentParser:
     for command, action in ((runs, _run), (checks, _check), (packs, _pack)):
         command.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
         command.set_defaults(action=action)
+    submits = _command(
+        commands, "submit", "Submit a zip, wait for its scores, and fetch report and log; nothing is sent twice.",
+        'my_submission.zip "https://www.codabench.org/competitions/1234/"',
+    )  # fmt: skip
+    submits.add_argument("zip", metavar="ZIP", type=Path, help="as `kit.py pack` writes it")
+    submits.add_argument(
+        "link", metavar="LINK", help="the competition's address; your token comes from CODABENCH_TOKEN"
+    )
+    submits.add_argument("--phase", metavar="PHASE", help="such as practice (default: the open one)")
+    submits.add_argument("--out", metavar="DIR", type=Path, help="default: a folder in submitted/")
+    submits.add_argument("--wait", metavar="S", type=_positive, default=7200, help="seconds (default: %(default)s)")
+    submits.add_argument("--again", action="store_true", help="submit the same zip once more")
+    submits.set_defaults(action=_submit)
     compares = _command(
         commands, "compare", "Show which runs are better than the first by more than luck.", "runs/one runs/two"
     )
@@ -182,6 +196,17 @@ def _pack(args: argparse.Namespace) -> int:
     size = f"{taken / 1e6:.2f} MB" if taken >= 1e5 else f"{taken / 1e3:.1f} kB"
     _say(f"Packed {counted(len(packed), 'file')}, {size}: {out}")
     return 0
+
+
+def _submit(args: argparse.Namespace) -> int:
+    from submit import submit  # noqa: PLC0415 - it imports parts of scoring
+
+    if not args.zip.is_file():
+        raise Refused(f"{args.zip}: expected a zip, found none: python3 kit.py pack writes it")
+    if not _look(args.zip).good:
+        _say("Nothing was sent: correct the errors first.")
+        return 1
+    return submit(args.zip, args.link, args.phase, args.out, args.wait, _say, again=args.again)
 
 
 def _compare(args: argparse.Namespace) -> int:

@@ -162,7 +162,7 @@ def score_lines(out: Path) -> Iterator[str]:
     from score.settings import read_settings  # noqa: PLC0415
 
     scores = json.loads((out / SCORES).read_text("utf-8"))
-    shown = [column for column in columns(read_settings(out / "input/ref/task.yaml")) if not column.of_people]
+    shown = [column for column in columns(read_settings(out / "input/ref/task.yaml")) if not column.hidden]
     width = max(len(column.title) for column in shown)
     for column in shown:
         yield f"  {column.title:{width}}  {scores[column.key]:.{column.decimals}f}"

@@ -312,7 +312,7 @@ def _numbers(known: _Truth, metrics: dict[str, Array]) -> tuple[dict[str, float]
     """Return the score columns that follow from metrics alone, and the metrics of each target."""
     # Axes are NaN here, and so is every column that needs them.
     axes: dict[str, Array] = defaultdict(lambda: np.array([np.nan]))
-    measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0)
+    measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0, not_comparable=0)
     computed = {column.key: column.compute(measured) for column in columns(known.settings)}
     values = {key: float(value[0]) for key, value in computed.items() if isinstance(value, np.ndarray)}
     targets = {

@@ -36,7 +36,7 @@ Make a challenge
 
 Run it on a server
   server publish | rehearse | audit                upload it, try it there, look for leaks
-  server board | fetch | replace                   leaderboard, submissions, new programs or data
+  server watch | fetch | rerun | delete | replace  submissions, and new programs or data
   report RUN [--full]                              make the report of a run again; complete, for organisers
 
 Decide who wins

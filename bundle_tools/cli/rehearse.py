@@ -13,7 +13,7 @@ from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server.client import ServerConnection
 from bundle_tools.codabench.server.records import Address, ServerCompetition, ServerPhase
-from bundle_tools.codabench.server.submissions import record_of
+from bundle_tools.codabench.server.rows import record_on_server
 from bundle_tools.codabench.trust import code_of, ensure_trusted
 from bundle_tools.codabench.worker.engine import Docker
 from bundle_tools.codabench.worker.jobs import limit_of
@@ -53,7 +53,7 @@ def rehearse(
     wrong = 0
     lacking: dict[str, None] = {}
     for (act, number), here in zip(numbers.items(), expected, strict=True):
-        record = _record(connection, number)
+        record = record_on_server(connection, number)
         lacking |= dict.fromkeys(rehearsing.missing_limits(_part(record, "container")))
         lines = rehearsing.compare(here, rehearsing.RehearsalResult.of(ended[number]), competition.columns)
         wrong += bool(lines)
@@ -91,7 +91,10 @@ def _ensure_alike(bundle: Bundle, competition: ServerCompetition, source: Path) 
     """Raise BundleError unless the competition can have been made from this bundle."""
     pairs = {
         "phases": ([phase.name for phase in bundle.phases], [phase.name for phase in competition.phases]),
-        "columns": ([column.key for column in bundle.columns], list(competition.columns)),
+        "columns": (
+            [column.key for column in bundle.columns if column.computation != records.RANK],
+            list(competition.columns),
+        ),
     }
     for what, (ours, theirs) in pairs.items():
         if ours != theirs:
@@ -141,18 +144,6 @@ def _closed(phase: ServerPhase, connection: ServerConnection) -> str:
     if now is not None and phase.start is not None and phase.start > now:
         return f" (begins {phase.start:%Y-%m-%d %H:%M} UTC: the website takes nothing yet, this command does)"
     return ""
-
-
-def _record(connection: ServerConnection, number: int) -> dict[str, object]:
-    """Fetch ingestion's record of a run; empty if it cannot be read."""
-    with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
-        packed = Path(folder) / "prediction_output.zip"
-        try:
-            files = connection.call("GET", f"/api/submissions/{number}/get_details/")
-            records.download(connection, str(files["prediction_result"]), packed)
-            return record_of(packed)
-        except (BundleError, KeyError, TypeError, ValueError):
-            return {}
 
 
 def _part(record: dict[str, object], key: str) -> dict[str, object]:

@@ -12,12 +12,13 @@ from tqdm import tqdm
 
 from bundle_tools.cli.options import add_command, add_path, add_trust, positive
 from bundle_tools.cli.rehearse import rehearse
+from bundle_tools.cli.submissions import EVERY_S, delete, fetch, rerun, run_again, watch
 from bundle_tools.codabench.build import NAME as SEAL_KEY
 from bundle_tools.codabench.build import STAND_IN
 from bundle_tools.codabench.competition import find_root, load, unpack_bundle
 from bundle_tools.codabench.server import audit as auditing
 from bundle_tools.codabench.server import publish as publishing
-from bundle_tools.codabench.server import records, submissions
+from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server import replace as replacing
 from bundle_tools.codabench.server.client import SECOND_VARIABLE, ServerConnection, log_in
 from bundle_tools.codabench.server.records import PARTS, Address, ServerCompetition, ServerPhase
@@ -38,7 +39,9 @@ EXAMPLES = {
     "audit": _COMPETITION,
     "fetch": f"{_COMPETITION} --phase final --out final",
     "replace": f"{_COMPETITION} --phase final --reference-data reference_data/final",
-    "board": f"{_COMPETITION} --phase final",
+    "watch": f"{_COMPETITION} --phase final",
+    "rerun": f"{_COMPETITION} --phase final 1234 1235",
+    "delete": f"{_COMPETITION} --phase final 1234",
 }
 
 
@@ -74,7 +77,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
 
     fetch = _competition(actions, "fetch", "Fetch all submissions of a phase, with outputs, reports and logs.")
-    fetch.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
+    _add_phase(fetch)
     add_path(fetch, "--out", "DIR", "new, or of an earlier call", required=True)
 
     replace = _competition(
@@ -82,7 +85,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--bundle takes all four parts from a zip of `bundle build`: programs need the secret key, which the folders\n"
         "lack. Without any part, submissions with results of older parts are run again.",
     )  # fmt: skip
-    replace.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
+    _add_phase(replace)
     for part in ("ingestion-program", "scoring-program", "input-data", "reference-data"):
         add_path(replace, f"--{part}", "PATH", "the new one: a folder or a zip")
     add_path(replace, "--bundle", "ZIP", "all four, from a zip of `bundle build`, as when a stand-in ends")
@@ -90,8 +93,23 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     _add_wait(replace)
     _add_yes(replace)
 
-    board = _competition(actions, "board", "Show a leaderboard, and the problems of its rows.")
-    board.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
+    watch = _competition(actions, "watch", "Show a phase's submissions again and again, and what to do about them.")
+    _add_phase(watch)
+    watch.add_argument("--every", metavar="S", type=positive, default=EVERY_S, help="default: every %(default)s s")
+    watch.add_argument("--once", action="store_true", help="look only once")
+    watch.add_argument(
+        "--excuse", metavar="NUMBER", type=positive, nargs="+", default=[], help="submissions to do nothing about"
+    )
+    for name, what in (
+        ("rerun", "Run submissions again, and delete their old runs, so that no old row remains."),
+        ("delete", "Delete submissions, with their rows and files."),
+    ):
+        chosen = _competition(actions, name, what)
+        _add_phase(chosen)
+        chosen.add_argument("numbers", metavar="NUMBER", type=positive, nargs="+", help="submissions of the phase")
+        if name == "rerun":
+            _add_wait(chosen)
+        _add_yes(chosen)
 
 
 def _action(
@@ -108,7 +126,7 @@ def _action(
         except Exception as error:  # a server may answer anything, and a traceback would not help
             raise BundleError(
                 f"the server answered something that this command does not understand ({type(error).__name__}: "
-                f"{str(error)[:200]}). It is made for Codabench 1.25."
+                f"{str(error)[:200]}). It is made for Codabench 1.25 and later."
             ) from error
 
     parser.set_defaults(action=act)
@@ -121,6 +139,10 @@ def _competition(
     parser = _action(actions, name, what, more)
     parser.add_argument("competition", metavar="COMPETITION", help="its address")
     return parser
+
+
+def _add_phase(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
 
 
 def _add_wait(parser: argparse.ArgumentParser) -> None:
@@ -195,18 +217,6 @@ def audit(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def fetch(arguments: argparse.Namespace) -> int:
-    """Fetch submissions, and name what is missing."""
-    connection, _, competition = _open(arguments.competition)
-    phase = competition.phase(arguments.phase)
-    with progress_bar("Fetch", "submission") as progress:
-        fetched = submissions.fetch(connection, competition, phase, arguments.out, progress)
-    say(f"{counted(fetched.new, 'submission')} fetched, {fetched.kept} from before. Table: {fetched.table}")
-    for line in (*fetched.missing, *fetched.rows):
-        say(f"  {line}")
-    return 1 if fetched.missing else 0
-
-
 def replace(arguments: argparse.Namespace) -> int:
     """Upload parts, point the task to them, run the submissions again."""
     connection, _, competition = _open(arguments.competition)
@@ -236,33 +246,11 @@ def replace(arguments: argparse.Namespace) -> int:
     if arguments.no_rerun:
         return 0
     replacing.settle(connection, phase, since, arguments.wait, say)
-    old = replacing.old_runs(connection, phase, since)
+    old = replacing.old_runs(connection, phase, lambda run: run.is_older(since) and run.status != "Cancelled")
     if not old:
         say("No submission ran on older parts.")
         return 0
-    with progress_bar("Again", "submission") as progress:
-        wrong = replacing.run_all_again(
-            connection, old, own_queue=competition.own_queue, limit_s=arguments.wait, say=say, progress=progress
-        )
-    again = counted(len(old) - len(wrong), "submission")
-    say(f"{again} run again; `bundle server board` tells when their rows are there.")
-    for line in wrong:
-        say(f"  {line}")
-    if wrong:
-        raise BundleError(
-            f"{len(wrong)} submissions could not be run again. Repeat the command: it continues with them."
-        )
-    return 0
-
-
-def board(arguments: argparse.Namespace) -> int:
-    """Show the rows and their problems."""
-    connection, _, competition = _open(arguments.competition)
-    phase = competition.phase(arguments.phase)
-    lines = submissions.board_lines(connection, competition, phase)
-    for line in (f"{competition.title}, {phase.name}", *lines):
-        say(line)
-    return 0
+    return run_again(connection, competition, old, arguments.wait)
 
 
 def _all_parts(source: Path, phase: ServerPhase, scratch: Path) -> dict[str, Path]:
@@ -304,7 +292,9 @@ ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "publish": publish,
     "rehearse": lambda arguments: rehearse(*_open(arguments.competition), arguments),
     "audit": audit,
-    "fetch": fetch,
+    "fetch": lambda arguments: fetch(*_open(arguments.competition), arguments),
     "replace": replace,
-    "board": board,
+    "watch": lambda arguments: watch(*_open(arguments.competition), arguments),
+    "rerun": lambda arguments: rerun(*_open(arguments.competition), arguments),
+    "delete": lambda arguments: delete(*_open(arguments.competition), arguments),
 }

@@ -130,13 +130,19 @@ class Meter:
                 self._waited_s += before.waited_for_others(self._last, cores())
 
 
-def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeouts: bool) -> list[Problem]:
+def blame(
+    problems: list[Problem], used: Processor, elapsed_s: float, *, timeouts: bool, share: float = 1.0, budget_s: float
+) -> list[Problem]:
     """If the machine was busy, blame it for a lack of time, and add a warning.
 
-    `timeouts`: whether a call took too long.
+    Not if the model's own processor time, for all calls and spread over all cores, is more than the time budget: then
+    it would have been short of time on a free machine, too.
+
+    `timeouts`: whether a call took too long. `share`: of the calls that were reached. `budget_s`: of the run, > 0.
     """
     short = timeouts or any(problem.code in SHORT_OF_TIME for problem in problems)
-    if not used.busy or not short:
+    too_slow = used.model_s > share * budget_s * cores() > 0
+    if not used.busy or not short or too_slow:
         return problems
     busy = CAUSES["busy"].as_problem("run", "this machine", waited_s=used.waited_s or 0.0, elapsed_s=elapsed_s)
     excused = [

@@ -86,7 +86,14 @@ class _Run:
         elapsed_s = self.clock.elapsed_s()
         used = self.meter.read(elapsed_s)
         timeouts = any(code == "timeout" for code, _ in self.stats.clip_problems)
-        self.stats.problems = blame(self.stats.problems, used, elapsed_s, timeouts=timeouts)
+        self.stats.problems = blame(
+            self.stats.problems,
+            used,
+            elapsed_s,
+            timeouts=timeouts,
+            share=self.stats.share,
+            budget_s=self.clock.budget_s,
+        )
         self.stats.summarise(self.log)
         self.log.line(f"{self.stats.status} after {self.clock.elapsed_s():.1f} s", summary=True)
         if self.output == Path(DEFAULTS[1]):

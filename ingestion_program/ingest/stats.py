@@ -210,6 +210,14 @@ class RunStats:
         """Whether every clip was run and the run is not invalid."""
         return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
 
+    @property
+    def share(self) -> float:
+        """Share of the calls, for clips and altered copies, that were reached; 1 if there are none."""
+        planned, reached = self.total, self.clips.total() - self.clips["not_reached"]
+        if self.probes is not None:
+            planned, reached = planned + self.probes.planned, reached + self.probes.asked
+        return reached / planned if planned else 1.0
+
     def begin(self, pool: WorkerPool) -> None:
         """Record how the submission is isolated; its counter of refused calls keeps counting."""
         self.isolation, self.refused = pool.isolation, pool.refused

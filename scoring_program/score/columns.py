@@ -16,6 +16,8 @@ TOTAL = "explanation"
 """Key of the total of the explanations."""
 SKILL = "skill"
 """Key of the column that ranks if explanations do not."""
+NOT_COMPARABLE = "not_comparable"
+"""Key of the column that marks a run on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Measured:
     """Clips with the worst value; the same in every resample."""
     duration_s: float
     """Wall time of ingestion; the same in every resample."""
+    not_comparable: float
+    """1 if a busy machine cost the run time, else 0; the same in every resample."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,9 @@ class Column:
     """Whether it depends on labels or known causes, and so reveals something about them where they are closed."""
 
     @property
-    def of_people(self) -> bool:
-        """Whether it needs people's ratings or observations; leaderboards hide it until they exist."""
-        return self.file in {"observations", "jury"}
+    def hidden(self) -> bool:
+        """Whether leaderboards hide it, which is 0 for nearly everybody: until people have rated, or always."""
+        return self.file in {"observations", "jury"} or self.key == NOT_COMPARABLE
 
     @property
     def closed_spread(self) -> int:
@@ -203,5 +207,14 @@ _OTHERS = (
         worst=LOWEST,
         decimals=2,
         file="jury",
+    ),
+    Column(
+        NOT_COMPARABLE,
+        "Not comparable",
+        "1 if a busy machine cost the run time, so that the organisers run it again; else 0.",
+        lambda measured: measured.not_comparable,
+        direction="asc",
+        worst=None,
+        decimals=0,
     ),
 )

@@ -60,7 +60,7 @@ CODES = {
     "record_of_another": Code("run", "submit only your own model", _YOURS),
     "ingestion_failed": Code("run", _AGAIN),
     "results_unsealed": Code("run", "submit again; organisers: upload both programs from one build of the bundle"),
-    "results_damaged": Code("run", _AGAIN),
+    "results_damaged": Code("run", f"{_AGAIN}; a zip needs no file of that name at its top"),
     "run_record_broken": Code("run", "use the ingestion and scoring programs of one release, and run again"),
     "record_broken": Code("run", _AGAIN),
     "run_invalid": Code("run", "read the ingestion log", _YOURS),

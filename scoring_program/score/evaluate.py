@@ -10,7 +10,7 @@ from score.axes.effects import Unit
 from score.axes.faithfulness import KINDS, marks
 from score.axes.registry import LABEL_FREE, REGISTRY
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
-from score.columns import Column, Measured, columns
+from score.columns import NOT_COMPARABLE, Column, Measured, columns
 from score.cues import CueNumbers, cue_table
 from score.diagnostics import (
     Diagnostic,
@@ -211,12 +211,17 @@ class ClipScores:
         return self.moments.grouped(self.sources, self.groups), self.axes.grouped(self.sources, self.groups)
 
     def measured(
-        self, sums: tuple[Moments, AxisSums], jury: float = 0.0, failed_clips: float = 0.0, duration_s: float = 0.0
+        self,
+        sums: tuple[Moments, AxisSums],
+        jury: float = 0.0,
+        failed_clips: float = 0.0,
+        duration_s: float = 0.0,
+        not_comparable: float = 0.0,
     ) -> Measured:
         """Compute the input of the columns from sums of rows, and from what is the same in every resample."""
         metrics = {name: metric(sums[0]) for name, metric in METRICS.items()}
         axes = axis_values(sums[1], self.settings, causes=self.has_causes)
-        return Measured(metrics, axes, jury, failed_clips, duration_s)
+        return Measured(metrics, axes, jury, failed_clips, duration_s, not_comparable)
 
 
 def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
@@ -261,18 +266,27 @@ def _terms(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxes
     return scores, axes, moments(truth, np.broadcast_to(constant, truth.shape), constant)
 
 
-def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: JuryRating | None = None) -> Evaluation:
+def evaluate(
+    outcomes: Outcomes,
+    settings: Settings,
+    duration_s: float,
+    jury: JuryRating | None = None,
+    *,
+    not_comparable: bool = False,
+) -> Evaluation:
     """Compute every number of a run.
 
     `outcomes`: one outcome for each clip of the reference; unreadable clips are left out here.
     `duration_s`: wall time of ingestion in seconds, >= 0.
     `jury`: rating of these explanations; None without one.
+    `not_comparable`: whether a busy machine cost the run time.
     """
     counted = outcomes.only_counted()
     scores, axes, always = _terms(counted, settings)
 
     def measure(sums: Moments, table: AxisSums) -> Measured:
-        return scores.measured((sums, table), jury.value if jury else 0.0, outcomes.failed, duration_s)
+        rating = jury.value if jury else 0.0
+        return scores.measured((sums, table), rating, outcomes.failed, duration_s, float(not_comparable))
 
     everything = np.ones((1, len(scores.clip_ids)))
     by_source = scores.by_source()
@@ -312,13 +326,15 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
     )
 
 
-def worst_values(settings: Settings, outcomes: Outcomes, duration_s: float) -> dict[str, float | int]:
+def worst_values(
+    settings: Settings, outcomes: Outcomes, duration_s: float, *, not_comparable: bool = False
+) -> dict[str, float | int]:
     """Return the worst scores, for a run whose computation failed on checked input.
 
     If the run failed instead, it would cost no attempt and would reveal which predictions break the computation.
     """
     clips = int(outcomes.counted.sum())
-    own = {"failed_clips": clips, "duration_s": duration_s}
+    own = {"failed_clips": clips, "duration_s": duration_s, NOT_COMPARABLE: not_comparable}
     return {
         column.key: column.rounded(own.get(column.key, 0.0) if column.worst is None else column.worst)
         for column in columns(settings)

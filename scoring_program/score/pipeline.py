@@ -152,7 +152,8 @@ def score_run(run: Run, target: Path) -> None:
     A first page without scores is written at the start; the platform shows it until the next one comes. Pages and
     scores are complete texts before the first byte is written, so that errors while writing cannot depend on labels.
     """
-    settings, outcomes = run.settings, run.outcomes
+    settings, outcomes, facts = run.settings, run.outcomes, run.results.run
+    disturbed = facts.not_comparable
     ours: list[Problem] = []
     problems: Sequence[Problem] = attempt(lambda: of_run(run.results, outcomes, run.audience), ())
     early = attempt(lambda: early_page(run, problems), "")
@@ -160,7 +161,7 @@ def score_run(run: Run, target: Path) -> None:
         write_atomically(target / _PAGE, early)
     evaluation, scores = attempt(lambda: _evaluate(run), (None, None), ours)
     if evaluation is None or scores is None:
-        scores = attempt(lambda: worst_values(settings, outcomes, run.results.run.duration_s), None)
+        scores = attempt(lambda: worst_values(settings, outcomes, facts.duration_s, not_comparable=disturbed), None)
         page = ""
     else:
         page = attempt(lambda: report_page(redact(scored(run, evaluation, problems))), "", ours)
@@ -198,7 +199,8 @@ def _say_failure(problem: Problem) -> None:
 
 
 def _evaluate(run: Run) -> tuple[Evaluation, Scores]:
-    evaluation = evaluate(run.outcomes, run.settings, run.results.run.duration_s, run.jury)
+    facts = run.results.run
+    evaluation = evaluate(run.outcomes, run.settings, facts.duration_s, run.jury, not_comparable=facts.not_comparable)
     scores = {column.key: column.rounded(estimate.value) for column, estimate in evaluation.columns}
     check_scores(scores, columns(run.settings))
     return evaluation, scores

@@ -12,6 +12,7 @@ import pytest
 from ingest import capacity
 from ingest.capacity import CoreUse, Meter, Processor, blame, waited_s
 from ingest.errors import Problem
+from ingest.stats import ProbeCount, RunStats
 from tests.ingestion.conftest import follows, model_source, run_program
 
 
@@ -102,7 +103,7 @@ def test_what_descendants_use_is_the_runs_own() -> None:
 
 
 def test_a_lack_of_time_on_a_busy_machine_is_the_machines() -> None:
-    told, other, short = blame(SHORT, BUSY, 100.0, timeouts=False)
+    told, other, short = blame(SHORT, BUSY, 100.0, timeouts=False, budget_s=100.0)
     assert (told.code, told.fault, told.severity) == ("machine_busy", "organiser", "warning")
     assert "60 of 100 s" in told.found
     assert other == SHORT[0]
@@ -111,12 +112,31 @@ def test_a_lack_of_time_on_a_busy_machine_is_the_machines() -> None:
 
 @pytest.mark.parametrize("timeouts", [True, False])
 def test_a_busy_machine_is_named_only_where_time_was_short(*, timeouts: bool) -> None:
-    assert [told.code for told in blame([], BUSY, 100.0, timeouts=timeouts)] == ["machine_busy"] * timeouts
+    assert [told.code for told in blame([], BUSY, 100.0, timeouts=timeouts, budget_s=100.0)] == [
+        "machine_busy"
+    ] * timeouts
 
 
 def test_a_quiet_machine_is_blamed_for_nothing() -> None:
     quiet = Processor(model_s=20.0, ingestion_s=10.0, waited_s=1.0, busy=False)
-    assert blame(SHORT, quiet, 100.0, timeouts=True) == SHORT
+    assert blame(SHORT, quiet, 100.0, timeouts=True, budget_s=100.0) == SHORT
+
+
+@pytest.mark.parametrize(("share", "own"), [(1.0, False), (0.11, False), (0.09, True), (0.0, False)])
+def test_a_model_that_is_too_slow_for_a_free_machine_is_not_excused(
+    monkeypatch: pytest.MonkeyPatch, share: float, *, own: bool
+) -> None:
+    """20 s of its own processor time for a tenth of the calls: 200 s for all, as much as two cores have in 100 s."""
+    monkeypatch.setattr(capacity, "cores", lambda: 2)
+    answer = blame(SHORT, BUSY, 100.0, timeouts=True, share=share, budget_s=100.0)
+    assert (answer == SHORT) == own
+
+
+def test_the_share_of_calls_counts_clips_and_altered_copies() -> None:
+    stats = RunStats(total=10, probes=ProbeCount(planned=90, asked=15))
+    stats.clips.update({"ok": 4, "failed": 1, "not_reached": 5})
+    assert stats.share == 0.2
+    assert RunStats().share == 1
 
 
 def test_work_is_counted_and_sleep_is_not() -> None:

@@ -59,7 +59,7 @@ def test_without_arguments_it_says_what_to_do_first(capsys: pytest.CaptureFixtur
     printed = capsys.readouterr().out
     assert len(printed.splitlines()) < 12
     named = re.findall(r"kit\.py (\w+)", printed)
-    assert named == ["run", "check", "run", "compare", "diagnose", "pack", "read"]
+    assert named == ["run", "check", "run", "compare", "diagnose", "pack", "submit", "read"]
     for command in {*named}:
         with pytest.raises(SystemExit) as ended:
             main([command, "--help"])

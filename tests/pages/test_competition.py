@@ -24,7 +24,7 @@ def test_leaderboard_is_the_registry(phase: str) -> None:
             "title": column.title,
             "sorting": column.direction,
             "precision": column.decimals,
-            **({"hidden": True} if column.of_people else {}),
+            **({"hidden": True} if column.hidden else {}),
         }
         for index, column in enumerate(columns(read_settings(ROOT / "reference_data" / phase / "task.yaml")))
     ]

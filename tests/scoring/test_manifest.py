@@ -196,6 +196,26 @@ def test_a_sealed_record_does_not_fit_another_submission(
     assert ("record_of_another" in done.log) == bool(code)
 
 
+@pytest.mark.parametrize("over", [(), ("log.txt",), ("run.json", "predictions.csv"), ("manifest.json",)])
+def test_both_ways_of_the_server_come_to_the_same_scores(keyed: Path, score: Score, over: tuple[str, ...]) -> None:
+    """Since pull request 2303 the submission lies beside the results. Where its files win, nothing false is scored."""
+    case = make_case()
+    case.run = file_lines(model=b"own", helper=b"helps")
+    before = score(case, sign(KEY))
+
+    def beside(root: Path) -> None:
+        sign(KEY)(root)
+        for name, content in {"model.py": b"own", "lib/helper.py": b"helps", **dict.fromkeys(over, b"x")}.items():
+            (root / "res" / name).parent.mkdir(exist_ok=True)
+            (root / "res" / name).write_bytes(content)
+
+    after = score(case, beside)
+    assert ("results_damaged" in after.log) == bool(over)
+    assert after.code == bool(over)
+    assert over or after.scores == before.scores
+    assert "files_ignored" not in after.log + after.page
+
+
 def write(root: Path, *names: str) -> Path:
     for name in names:
         (root / name).parent.mkdir(parents=True, exist_ok=True)

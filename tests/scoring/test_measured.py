@@ -138,7 +138,7 @@ def test_column_values_are_the_scores_and_their_resamples(tmp_path: Path) -> Non
     assert len(scores.clip_ids) == 15
     values = column_values(scores, np.ones((1, scores.groups)))
     estimates = {column.key: estimate for column, estimate in evaluation.columns}
-    assert values.keys() == estimates.keys() - {"jury", "failed_clips", "duration_s"}
+    assert values.keys() == estimates.keys() - {"jury", "failed_clips", "duration_s", "not_comparable"}
     assert {key: float(value[0]) for key, value in values.items()} == pytest.approx(
         {key: estimates[key].value for key in values}
     )

@@ -34,6 +34,7 @@ KEYS = [
     "duration_s",
     "plausibility",
     "jury",
+    "not_comparable",
 ]
 
 
@@ -113,7 +114,7 @@ def test_when_everything_fails_everything_is_worst(score: Score) -> None:
         "traits_accuracy": 0,
         "traits_ccc": -1,
         "skill": -1,
-        **dict.fromkeys((*AXES, "coverage", "plausibility", "jury"), 0),
+        **dict.fromkeys((*AXES, "coverage", "plausibility", "jury", "not_comparable"), 0),
         "failed_clips": 4,
         "duration_s": 31.2,
     }
@@ -128,7 +129,7 @@ def test_failing_a_clip_lowers_every_score(score: Score, status: str) -> None:
     after = score(case).scores
     assert after.pop("failed_clips") == 1
     assert after.pop("duration_s") == before["duration_s"]
-    nothing = ("text", "plausibility", "jury")  # all 0 in this case
+    nothing = ("text", "plausibility", "jury", "not_comparable")  # all 0 in this case
     assert all(after[key] < before[key] for key in after if key not in nothing)
 
 

@@ -309,7 +309,7 @@ def test_without_scripts_the_page_has_every_score(score: Score) -> None:
     done = score(make_case())
     text = Page(done.page).text
     for key, value in done.scores.items():
-        if key in ("plausibility", "jury"):  # nobody was asked
+        if key in ("plausibility", "jury", "not_comparable"):  # nobody was asked
             assert key not in text
             continue
         assert key in text
@@ -390,3 +390,28 @@ def test_results_say_why_the_measured_axes_are_empty(tmp_path: Path) -> None:
     assert all(title in scores.verdict[0] for title in measured)
     assert not any(title in change.evidence for title in measured for change in scores.advice)
     assert "instead of code" not in " ".join(screen(tmp_path / "code", make_case()).verdict)
+
+
+BUSY = {"code": "machine_busy", "stage": "run", "severity": "warning", "fault": "organiser"}
+KILLED = {"code": "crashed", "stage": "predict", "severity": "error", "fault": "participant"}
+
+
+@pytest.mark.parametrize("settings", [OPEN, HIDDEN])
+@pytest.mark.parametrize(
+    ("problems", "busy", "kills", "marked"),
+    [([BUSY], True, 0, 1), ([KILLED], False, 3, 0), ([{**BUSY, "code": "gpu_missing"}], False, 0, 0), ([], True, 0, 0)],
+)
+def test_a_score_that_a_busy_machine_lowered_is_marked(
+    score: Score, settings: dict[str, Any], problems: list[dict[str, str]], *, busy: bool, kills: int, marked: int
+) -> None:
+    case = make_case(report=settings)
+    case.run = {
+        "problems": problems,
+        "processor": {"model_s": 9.0, "waited_s": 1.0, "busy": busy, "memory_kills": kills},
+    }
+    done = score(case)
+    page = Page(done.page).text
+    assert done.scores["not_comparable"] == marked
+    for words in ("not comparable", "This score is not comparable with others", "Not comparable not_comparable1"):
+        assert (words in page) == marked
+    assert (f"{kills} killed for lack of memory" in page) == bool(kills)

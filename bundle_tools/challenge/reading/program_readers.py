@@ -19,7 +19,7 @@ FIELDS = ("code", "where", "found", "expected", "fix", "severity")
 """Fields of a problem."""
 COLUMN = (
     *("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning"),
-    *("file", "of_people", "of_labels", "closed_spread"),
+    *("file", "hidden", "of_labels", "closed_spread"),
 )
 """Fields of a score column."""
 

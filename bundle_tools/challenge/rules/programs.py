@@ -97,9 +97,9 @@ def check_registry(bundle: ParsedBundle) -> Iterator[Finding]:
 
 
 def check_revealed(bundle: ParsedBundle) -> Iterator[Finding]:
-    """Find hidden columns that scores.json shows; columns of missing ratings are not secret."""
+    """Find hidden columns that scores.json shows; those that the registry hides are not secret."""
     answer = next((answer for answer in scoring_settings(bundle).values() if answer is not None), None)
-    empty = {column["key"] for column in (answer.columns if answer else ()) if column.get("of_people")}
+    empty = {column["key"] for column in (answer.columns if answer else ()) if column.get("hidden")}
     hidden = [column for column in bundle.keys.columns if column.hidden and column.key not in empty]
     for phase in bundle.keys.phases if hidden else ():
         if not phase.hide_score_output and not phase.hide_output:

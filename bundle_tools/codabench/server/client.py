@@ -30,8 +30,8 @@ BUSY = (429, 502, 503, 504)
 WITHOUT_EFFECT = ("GET", "HEAD")
 TRIES, PAUSE_S = 3, 2.0
 """Attempts for files, which are sent and fetched whole, and the pause between them."""
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
-"""Pauses between two looks at something that takes its time."""
+LOOK_S = 5.0
+"""Pause between two looks at something that takes its time."""
 LONGEST_ANSWER = 300
 """Characters of the server's words in an error."""
 MOST_BYTES = 64 << 20
@@ -250,12 +250,11 @@ def try_again(action: Callable[[], Result]) -> Result:
 
 
 def looks(limit_s: float) -> Iterator[None]:
-    """Yield at once, and then after growing pauses until the limit is over."""
-    began, pause_s = time.monotonic(), FIRST_PAUSE_S
+    """Yield at once, and then after each pause until the limit is over."""
+    began = time.monotonic()
     yield
     while time.monotonic() - began <= limit_s:
-        time.sleep(pause_s)
-        pause_s = min(1.5 * pause_s, LONGEST_PAUSE_S)
+        time.sleep(LOOK_S)
         yield
 
 

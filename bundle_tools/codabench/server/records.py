@@ -4,6 +4,7 @@ Every request was tried in this form on a server of release 1.25 (November 2026)
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from bundle_tools.errors import BundleError
 Record = TypeVar("Record")
 PARTS = ("ingestion_program", "scoring_program", "input_data", "reference_data")
 """The keys of what a task runs."""
+RANK = "avg_rank"
+"""How a column is computed from ranks, on servers since June 2026."""
 PAGE_SIZE, MOST_PAGES = 1000, 1000
 LONGEST_NAME = 255
 LONGEST_FILE_NAME = 35
@@ -89,9 +92,13 @@ class ServerCompetition:
     phases: tuple[ServerPhase, ...]
     """In their order."""
     columns: Mapping[str, int]
-    """Key of each column of the leaderboard, in their order -> decimals shown."""
+    """Key of each column with scores, in their order -> decimals shown; ranks are known to the leaderboard only."""
     primary: str
     """Key of the column that ranks; empty if there is none."""
+    ascending: bool
+    """Whether lower values of it rank higher."""
+    rule: str
+    """Which of a participant's submissions are on the leaderboard, such as "Force_Best"."""
     content: Mapping[str, Any]
     """The whole answer."""
 
@@ -100,15 +107,25 @@ class ServerCompetition:
         """Read the answer to GET /api/competitions/ID/."""
         boards = content["leaderboards"]
         columns = sorted(boards[0]["columns"], key=lambda entry: entry["index"]) if boards else []
-        primary = int(boards[0]["primary_index"]) if boards else 0
+        index = int(boards[0]["primary_index"]) if boards else 0
+        primary = next((entry for entry in columns if int(entry["index"]) == index), {"key": ""})
         return cls(
             int(content["id"]), str(content["title"]), bool(content["published"]), content.get("secret_key"),
             own_queue=bool(content.get("queue")),
             phases=tuple(map(ServerPhase.of, sorted(content["phases"], key=lambda entry: entry["index"]))),
-            columns={str(entry["key"]): int(entry["precision"]) for entry in columns},
-            primary=next((str(entry["key"]) for entry in columns if int(entry["index"]) == primary), ""),
+            columns={
+                str(entry["key"]): int(entry["precision"]) for entry in columns if entry.get("computation") != RANK
+            },
+            primary=str(primary["key"]),
+            ascending=primary.get("sorting") == "asc",
+            rule=str(boards[0].get("submission_rule")) if boards else "",
             content=content,
         )  # fmt: skip
+
+    def value(self, submission: "Submission") -> float:
+        """Return the score that ranks, higher for better; the lowest without one."""
+        score = submission.scores.get(self.primary)
+        return -math.inf if score is None else -score if self.ascending else score
 
     def phase(self, name: str) -> ServerPhase:
         """Find a phase by its name, ignoring case.
@@ -264,7 +281,7 @@ def _read(path: str, read: Callable[[Mapping[str, Any]], Record], content: Mappi
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ServerError(
             f"{path}: an answer that this command cannot read ({type(error).__name__}: {error}). "
-            "Codabench 1.25 answers in another form."
+            "Codabench 1.25 and later answer in another form."
         ) from None
 
 

@@ -83,7 +83,8 @@ def submit(connection: ServerConnection, competition: ServerCompetition, act: Ac
             return earlier.submission_id
     answer = connection.call("GET", f"/api/can_make_submission/{act.phase.phase_id}/")  # does not look at dates
     if not answer["can"]:
-        raise NotTaken(f"{act.title}: the server takes no submission of this account now: {answer['reason']}.")
+        reason = f"{str(answer['reason']).rstrip('.')} (cancelled ones count, failed ones do not)"
+        raise NotTaken(f"{act.title}: the server takes no submission of this account now: {reason}.")
     uploaded = records.upload(
         connection, act.archive, "submission", name=f"rehearsal {act.title} {time.time_ns()}", file_name=file_name,
         competition=competition.competition_id,
@@ -104,21 +105,22 @@ def wait(
     limit_s: float,
     say: Callable[[str], None],
 ) -> dict[int, Submission]:
-    """Wait for submissions and their scores, and report each change of status.
+    """Wait for submissions and their scores, and report each new status once.
 
     `columns`: keys of the board; a submission with all of them is complete. Raises BundleError when they have not ended
     in time; calling again continues to wait.
     """
-    last: dict[int, str] = {}
+    seen: dict[int, list[str]] = {}
+    """Statuses so far: since 1.26 the scoring job repeats those of the first one."""
     ended: dict[int, Submission] = {}
     changed: dict[int, tuple[int, float]] = {}
     """Number of scores so far, and since when."""
     for _ in looks(limit_s):
         for number in titles.keys() - ended.keys():
             current = records.submission(connection, number)
-            if current.status != last.get(number):
-                last[number] = current.status
+            if current.status not in seen.setdefault(number, []):
                 say(f"  {titles[number]}: {current.status}")
+            seen[number].append(current.status)
             if current.status == "Finished" and not set(columns) <= current.scores.keys():
                 if changed.get(number, (-1, 0.0))[0] != len(current.scores):
                     changed[number] = len(current.scores), time.monotonic()
@@ -128,7 +130,7 @@ def wait(
                 ended[number] = current
         if len(ended) == len(titles):
             return ended
-    left = ", ".join(f"{titles[number]} ({last[number]})" for number in sorted(titles.keys() - ended.keys()))
+    left = ", ".join(f"{titles[number]} ({seen[number][-1]})" for number in sorted(titles.keys() - ended.keys()))
     raise BundleError(
         f"not ended after {limit_s:.0f} s: {left}. The queue is busy, or no worker serves it. Repeat the "
         "command: it waits for the same submissions."

@@ -20,6 +20,7 @@ from bundle_tools.errors import BundleError
 PROGRAMS = ("ingestion_program", "scoring_program")
 AT_ONCE = 30
 """Most re-runs of a competition that the server's own queue accepts at a time."""
+NOT_FOUND = 404
 
 
 @dataclass(frozen=True)
@@ -143,11 +144,8 @@ def settle(
         wait_for(connection, running, limit_s)
 
 
-def old_runs(connection: ServerConnection, phase: ServerPhase, changed: datetime | None) -> list[Old]:
-    """Find the files whose runs are older than the phase's present parts.
-
-    `changed`: when the phase got them.
-    """
+def old_runs(connection: ServerConnection, phase: ServerPhase, is_old: Callable[[Submission], bool]) -> list[Old]:
+    """Find the files that have runs to be replaced: ended ones for which `is_old`, such as those on replaced parts."""
     runs = [run for run in records.submissions(connection, phase) if not run.elsewhere]
     if not runs:
         return []
@@ -155,13 +153,16 @@ def old_runs(connection: ServerConnection, phase: ServerPhase, changed: datetime
     numbers = [run.submission_id for run in runs]
     answer = connection.call("POST", "/api/submissions/download_many/", {"pks": numbers})
     files = {str(entry["name"]).partition("_")[0]: urlsplit(str(entry["url"])).path for entry in answer}
-    file_of = {number: files.get(str(number), f"#{number}") for number in numbers}
-    again = {file_of[run.submission_id] for run in runs if not run.is_older(changed)}
-    old: dict[str, list[Submission]] = {}
+    by_file: dict[str, list[Submission]] = {}
     for run in runs:
-        if run.ended and run.status != "Cancelled" and run.is_older(changed):
-            old.setdefault(file_of[run.submission_id], []).append(run)
-    return [Old(tuple(of_file), file in again) for file, of_file in old.items()]
+        by_file.setdefault(files.get(str(run.submission_id), f"#{run.submission_id}"), []).append(run)
+    old = []
+    for of_file in by_file.values():
+        chosen = [run for run in of_file if run.ended and is_old(run)]
+        if chosen:
+            later = of_file[of_file.index(chosen[-1]) + 1 :]
+            old.append(Old(tuple(chosen), any(run.status not in ("Failed", "Cancelled") for run in later)))
+    return old
 
 
 def run_all_again(
@@ -186,7 +187,7 @@ def run_all_again(
                 path = f"/api/submissions/{newest.submission_id}/re_run_submission/"
                 waiting.append(int(connection.call("POST", path)["id"]))
             for run in file.runs:
-                connection.call("DELETE", f"/api/submissions/{run.submission_id}/")
+                delete(connection, run.submission_id)
         except ServerError as error:
             if error.status is None:  # the server is gone, so the others would fail, too
                 raise
@@ -198,6 +199,17 @@ def run_all_again(
             wait_for(connection, waiting, limit_s)
             waiting = []
     return wrong
+
+
+def delete(connection: ServerConnection, submission_id: int) -> bool:
+    """Delete a submission; return whether it was still there, for another organiser may have been faster."""
+    try:
+        connection.call("DELETE", f"/api/submissions/{submission_id}/")
+    except ServerError as error:
+        if error.status != NOT_FOUND:
+            raise
+        return False
+    return True
 
 
 def wait_for(connection: ServerConnection, submission_ids: Sequence[int], limit_s: float) -> None:

@@ -1,4 +1,4 @@
-"""The submissions to a phase: the leaderboard with the problems of its rows, and a folder with all files."""
+"""The submissions to a phase, with all their files, in a folder."""
 
 import csv
 import io
@@ -7,9 +7,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +15,17 @@ from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import ServerConnection, ServerError
 from bundle_tools.codabench.server.records import ServerCompetition, ServerPhase, Submission, download
+from bundle_tools.codabench.server.rows import MARKS, Row, ToDo, in_parallel, record_in, rows_of, run_record, to_do
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.tables import write_table
 from bundle_tools.untrusted import read_json
 
-AT_ONCE = 4
 TABLE = "submissions.csv"
 """One line per submission: its folder, and whether it is on the leaderboard."""
-COLUMNS = ("submission", "participant", "made_utc", "status", "on_board", "file", "phase", "folder", "problems")
-"""Its columns before the scores."""
+COLUMNS = ("submission", "participant", "made_utc", "status", "on_board", "file", "phase", "folder")
+"""Its columns before the marks and the scores."""
 OUTPUT = "prediction_output.zip"
 """The output of the submission's model, in its folder."""
 FILES = {
@@ -42,93 +40,6 @@ RECORD = "submission.json"
 LARGEST_TABLE = 64 * 2**20
 FORMS = {"phase": "[0-9]{1,18}", "folder": r"\w[\w.-]{0,99}", "on_board": "[01]"}
 """Columns of the table that are used -> pattern of their cells."""
-NO_SCORE = "no score: the leaderboard puts it above all others. Delete it, or run it again"
-DISTURBED = "the score is not comparable, which is the organisers' fault"
-LARGEST_RECORD = 16 * 2**20
-OLD = "ran on programs or data that have been replaced. Run it again: `bundle server replace`"
-
-
-def row_problems(submission: Submission, phase: ServerPhase, primary: str, newest: datetime | None) -> list[str]:
-    """Return what an organiser should know about a row.
-
-    `primary`: key of the column that ranks. `newest`: when the phase got its newest part. A Finished submission without
-    a score is a row, too: the server puts it above all others.
-    """
-    problems = []
-    if submission.status == "Finished" and primary not in submission.scores:
-        problems.append(NO_SCORE)
-    # Submissions run again after the end, with replaced parts, have dates that do not concern the participant.
-    if phase.end is not None and submission.created > phase.end and (newest is None or newest <= phase.end):
-        problems.append(f"made after the end, {phase.end:%Y-%m-%d %H:%M} UTC")
-    if phase.start is not None and submission.created < phase.start:
-        problems.append(f"made before the start, {phase.start:%Y-%m-%d %H:%M} UTC")
-    if submission.status == "Finished" and submission.is_older(newest):
-        problems.append(OLD)
-    return problems
-
-
-def record_of(output: Path) -> dict[str, Any]:
-    """Return ingestion's record of a run, not trusted; empty if it cannot be read. `output`: of the model, a zip."""
-    try:
-        with zipfile.ZipFile(output) as opened, opened.open("run.json") as file:
-            record = json.loads(file.read(LARGEST_RECORD))
-    except (*UNREADABLE, KeyError, ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def run_problems(output: Path) -> list[str]:
-    """Return what ingestion's record says of a run that no participant is to blame for; not trusted.
-
-    `output`: the output of the submission's model, a zip. Its `run.json` has `problems` with `code` and `fault`, and
-    `processor` with `memory_kills`.
-    """
-    record = record_of(output)
-    try:
-        codes = dict.fromkeys(one["code"] for one in record["problems"] if one["fault"] == "organiser")
-        kills = int((record["processor"] or {}).get("memory_kills", 0))  # older records do not tell
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return []
-    lines = [f"{kills} processes killed for lack of memory"] if kills else []
-    named = ", ".join(code for code in codes if re.fullmatch("[a-z_]{1,60}", str(code)))
-    return [*lines, f"{DISTURBED}: {named}. Run it again"] if named else lines
-
-
-def board_lines(connection: ServerConnection, competition: ServerCompetition, phase: ServerPhase) -> list[str]:
-    """Return the leaderboard for a terminal: its rows in the server's order, and other submissions without a score.
-
-    Raises ServerError if the server does not show them to this account.
-    """
-    by_id = {entry.submission_id: entry for entry in records.submissions(connection, phase)}
-    newest, primary = records.newest_part(connection, phase), competition.primary
-    path = f"/api/phases/{phase.phase_id}/get_leaderboard/"
-    shown = [int(entry["id"]) for entry in connection.call("GET", path)["submissions"]]
-
-    def cells(entry: Submission, rank: int) -> tuple[str, ...]:
-        score = entry.scores.get(primary)
-        return (
-            str(rank), entry.owner, "n/a" if score is None else f"{score:.{competition.columns[primary]}f}",
-            f"{entry.created:%Y-%m-%d %H:%M}", f"#{entry.submission_id}",
-            "; ".join(row_problems(entry, phase, primary, newest)),
-        )  # fmt: skip
-
-    rows = [cells(by_id[number], rank) for rank, number in enumerate((id_ for id_ in shown if id_ in by_id), 1)]
-    rows = [("", "participant", primary or "score", "made (UTC)", "", ""), *rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    lines = table if len(table) > 1 else ["No rows."]
-    own = [entry for entry in by_id.values() if not entry.elsewhere]
-    others = [
-        f"  #{entry.submission_id} {entry.owner}, {entry.created:%Y-%m-%d %H:%M}: {'; '.join(problems)}"
-        for entry in own
-        if entry.submission_id not in shown
-        and NO_SCORE in (problems := row_problems(entry, phase, primary, newest))
-    ]  # fmt: skip
-    if others:
-        lines += ["", "Not on the leaderboard, with problems:", *others]
-    statuses = [entry.status for entry in own]
-    counts = ", ".join(f"{statuses.count(status)} {status}" for status in sorted(set(statuses)))
-    return [*lines, "", f"Submissions: {counts or 'none'}."]
 
 
 @dataclass(frozen=True)
@@ -141,8 +52,8 @@ class Fetched:
     kept: int
     missing: tuple[str, ...]
     """Missing files and submissions that bring a command, one line each."""
-    rows: tuple[str, ...]
-    """Rows of the leaderboard with problems, one line each."""
+    to_do: tuple[ToDo, ...]
+    """What an organiser should do about rows."""
 
 
 def fetch(
@@ -163,57 +74,47 @@ def fetch(
     if table.is_file() and {int(line["phase"]) for line in _lines(out)} - {phase.phase_id}:
         raise BundleError(f"--out {out}: contains submissions to another phase. Choose another folder.")
     own = [entry for entry in records.submissions(connection, phase) if not entry.elsewhere]
-    newest = records.newest_part(connection, phase)
     names = {entry.submission_id: f"#{entry.submission_id} {entry.owner}" for entry in own}
     folders = {entry.submission_id: out / f"{entry.submission_id}-{_plain(entry.owner)}" for entry in own}
-    problems = {entry.submission_id: row_problems(entry, phase, competition.primary, newest) for entry in own}
     out.mkdir(parents=True, exist_ok=True)
 
-    def write() -> None:
-        rows = [
+    def write() -> list[Row]:
+        rows = rows_of(
+            connection, competition, phase, own,
+            lambda entry: run_record(record_in(folders[entry.submission_id] / OUTPUT)),
+        )  # fmt: skip
+        cells = [
             (entry.submission_id, entry.owner, f"{entry.created:%Y-%m-%d %H:%M:%S}", entry.status, int(entry.on_board),
-             entry.file_name, entry.phase_id, folders[entry.submission_id].name,
-             "; ".join(problems[entry.submission_id]), *(entry.scores.get(key, "") for key in competition.columns))
-            for entry in own
+             entry.file_name, entry.phase_id, folders[entry.submission_id].name, *row.marks.values(),
+             *(entry.scores.get(key, "") for key in competition.columns))
+            for row in rows for entry in [row.submission]
         ]  # fmt: skip
-        write_table(table, (*COLUMNS, *competition.columns), rows)
+        write_table(table, (*COLUMNS, *MARKS, *competition.columns), cells)
+        return rows
 
     write()  # so that an interrupted call goes on
-    todo = [entry for entry in own if entry.ended and not _is_here(folders[entry.submission_id], entry)]
+    wanted = [entry for entry in own if entry.ended and not _is_here(folders[entry.submission_id], entry)]
     running = [entry for entry in own if not entry.ended]
     missing = [
         f"{names[entry.submission_id]}: {entry.status}. Repeat this command when it has ended." for entry in running
     ]
     new = 0
-    pool = ThreadPoolExecutor(AT_ONCE)
-    try:
-        work = {entry.submission_id: pool.submit(_bring, connection, entry, folders[entry.submission_id])
-                for entry in todo}  # fmt: skip
-        for done, (number, future) in enumerate(work.items(), 1):
-            try:
-                missing += [f"{names[number]}: {line}" for line in future.result()]
-                new += 1
-            except ServerError as error:
-                missing.append(f"{names[number]}: {error}")
-            if progress is not None:
-                progress(done, len(work))
-    finally:  # on an interruption, do not wait for the rest
-        pool.shutdown(cancel_futures=True)
-    for number, folder in folders.items():
-        problems[number] += run_problems(folder / OUTPUT)
-    write()
+    results = in_parallel(wanted, lambda entry: _bring(connection, entry, folders[entry.submission_id]))
+    for done, (entry, lost) in enumerate(results, 1):
+        name = names[entry.submission_id]
+        missing += [f"{name}: {lost}"] if isinstance(lost, ServerError) else [f"{name}: {line}" for line in lost]
+        new += not isinstance(lost, ServerError)
+        if progress is not None:
+            progress(done, len(wanted))
+    rows = write()
     missing += [
         f"{names[number]}: its zip contains metadata, which can start a command of its own: "
         "inspect it before you trust the row."
         for number, folder in folders.items()
         if _brings_a_command(folder / FILES["data_file"])
     ]
-    of_rows = [
-        f"{names[entry.submission_id]}: {'; '.join(lines)}"
-        for entry in own
-        if (lines := problems[entry.submission_id]) and (entry.on_board or NO_SCORE in lines or DISTURBED in lines[-1])
-    ]
-    return Fetched(table, new, len(own) - len(todo) - len(running), tuple(missing), tuple(of_rows))
+    listed = tuple(to_do(rows, competition))
+    return Fetched(table, new, len(own) - len(wanted) - len(running), tuple(missing), listed)
 
 
 def _bring(connection: ServerConnection, submission: Submission, folder: Path) -> list[str]:

@@ -128,7 +128,7 @@ def silently_accepted(content: object, columns: Sequence[BoardColumn], primary_i
     for column in columns:
         if column.key not in content and not column.computation:
             first = column.index == primary_index and not column.ascending
-            more = " Without the primary score the row ranks first." if first else ""
+            more = " The row ranks first without it, and under Force_Best replaces a good one." if first else ""
             notes.append(f"{column.key}: missing; the leaderboard shows n/a.{more}")
     keys = {column.key for column in columns}
     for key, value in content.items():

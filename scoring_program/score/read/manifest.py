@@ -72,9 +72,13 @@ class UnexpectedFiles:
         return (wrong("files_ignored", "the results folder", found, "only files written by ingestion"),)
 
 
-def find_unexpected(root: Path, own: Collection[str]) -> UnexpectedFiles:
-    """Look for files below ``root`` that are not in ``own`` (paths relative to it), following no link."""
-    names = list(islice((name for name in _files(root) if name not in own), _MOST_COUNTED))
+def find_unexpected(root: Path, own: Collection[str], recorded: Collection[str] = ()) -> UnexpectedFiles:
+    """Look for files below ``root`` that are not in ``own`` (paths relative to it), following no link.
+
+    `recorded`: as for `foreign_files`; the submission's own files are no surprise where the server puts them there.
+    """
+    others = (name for name in _files(root) if name not in own and _recorded(root, name, recorded) is not True)
+    names = list(islice(others, _MOST_COUNTED))
 
     def innocent(name: str) -> bool:
         last = name.rpartition("/")[2].lower()
@@ -93,20 +97,20 @@ def foreign_files(root: Path, own: Collection[str], recorded: Collection[str]) -
     `recorded`: one entry for each file of the submission: 16 digits of the SHA-256, a space, and the name without
     folders.
     """
-    names = {entry.partition(" ")[2] for entry in recorded}
-    foreign = []
-    for path in islice(_files(root), _MOST_COUNTED):
-        name = path.rpartition("/")[2][:_LONGEST_RECORDED].encode("utf-8", "backslashreplace").decode()
-        if path not in own and name in names and f"{_digest(root / path)} {name}" not in recorded:
-            foreign.append(path)
-    return tuple(one_line(name, _LONGEST_NAME) for name in sorted(foreign)[:_MOST_NAMED])
+    paths = (path for path in islice(_files(root), _MOST_COUNTED) if path not in own)
+    foreign = sorted(path for path in paths if _recorded(root, path, recorded) is False)
+    return tuple(one_line(name, _LONGEST_NAME) for name in foreign[:_MOST_NAMED])
 
 
-def _digest(path: Path) -> str:
-    if not stat.S_ISREG(path.lstat().st_mode):
-        return ""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+def _recorded(root: Path, path: str, recorded: Collection[str]) -> bool | None:
+    """Return whether a file's content is that of a recorded file of its name; None if no such name was recorded."""
+    name = path.rpartition("/")[2][:_LONGEST_RECORDED].encode("utf-8", "backslashreplace").decode()
+    if not any(entry.partition(" ")[2] == name for entry in recorded):
+        return None
+    if not stat.S_ISREG((root / path).lstat().st_mode):
+        return False
+    with (root / path).open("rb") as stream:
+        return f"{hashlib.file_digest(stream, 'sha256').hexdigest()[:16]} {name}" in recorded
 
 
 def _files(root: Path) -> Iterator[str]:
@@ -160,8 +164,8 @@ class ResultsFolder:
     """SHA-256 of each listed file, by its path relative to the root."""
     sealed: bool
     """Whether the manifest has a valid seal; False without a key, because it cannot be checked."""
-    unexpected: UnexpectedFiles
-    """All other files; they are ignored."""
+    unexpected: UnexpectedFiles = UnexpectedFiles()
+    """All other files but those of the submission; they are ignored."""
 
     def read(self, name: str) -> bytes:
         """Read one listed file, and check again that it is unchanged.
@@ -197,7 +201,7 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
             hashes[name] = entry["sha256"]
     if problems:
         raise NotGradableError("The results are damaged.", problems)
-    return ResultsFolder(root, hashes, key is not None, find_unexpected(root, {MANIFEST, WORKER_METADATA, *hashes}))
+    return ResultsFolder(root, hashes, key is not None)
 
 
 def _refuse_nothing(root: Path) -> None:

@@ -1,13 +1,13 @@
 """All records of ingestion, checked."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from score import __version__
 from score.errors import MOST_FOUND, NotGradableError, OrganiserError, Problem, wrong
 from score.read.answers import MOST_CALLS, Explanation
-from score.read.manifest import MANIFEST, WORKER_METADATA, ResultsFolder, foreign_files, open_results
+from score.read.manifest import MANIFEST, WORKER_METADATA, ResultsFolder, find_unexpected, foreign_files, open_results
 from score.read.records import (
     ClipRecord,
     Probes,
@@ -67,7 +67,8 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     if run is None:
         raise NotGradableError(_DAMAGED, problems)
     _check_status(run)
-    _check_owner(folder, run)
+    own = {MANIFEST, WORKER_METADATA, *folder.hashes}
+    _check_owner(folder, own, run)
     check_step(read_worker_notes(root), sealed=folder.sealed)
     _check_versions(run, settings)
 
@@ -98,6 +99,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     if run.program_version not in ("", __version__):
         found = f"ingestion {run.program_version[:20]}, scoring {__version__}"
         problems.append(wrong("release_differs", "run.json", found, "one release"))
+    folder = replace(folder, unexpected=find_unexpected(root, own, run.submission_files))
     warnings = (*problems, *folder.unexpected.problems())
     return Results(folder, run, clips, predictions, explanations, probes, repeats, warnings)
 
@@ -112,8 +114,7 @@ def _check_status(run: RunFacts) -> None:
         raise OrganiserError(headline, run.problems or [wrong("run_stopped", *unexplained)])
 
 
-def _check_owner(folder: ResultsFolder, run: RunFacts) -> None:
-    own = {MANIFEST, WORKER_METADATA, *folder.hashes}
+def _check_owner(folder: ResultsFolder, own: set[str], run: RunFacts) -> None:
     foreign = foreign_files(folder.root, own, run.submission_files) if folder.sealed else ()
     if foreign:
         found, expected = f"files of another submission: {', '.join(foreign)}", "only files of the recorded submission"

@@ -214,6 +214,11 @@ class RunFacts:
     details: Facts
     """(label, value) of the facts that the report lists; only "Builds on" contains the participant's own words."""
 
+    @property
+    def not_comparable(self) -> bool:
+        """Whether a busy machine cost the run time. A lack of memory is no busy machine: ingestion sees to that."""
+        return any(problem.code == "machine_busy" for problem in self.problems)
+
 
 def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFacts | None:
     """Read ``run.json``; None, and a problem, when it cannot be used.
@@ -288,11 +293,14 @@ def _details(run: dict[str, Any], second_pass: SecondPass | None) -> Facts:
 
 
 def _processor(record: dict[str, Any]) -> str:
-    """Describe processor time: what the model used, and how long the run waited."""
+    """Describe processor time: what the model used, how long the run waited, and what lack of memory ended."""
     model, waited = _seconds(record.get("model_s")), _seconds(record.get("waited_s"))
     if model is None:
         return ""
     kept = "" if waited is None else f", {waited:.1f} s waiting for a processor"
+    kills = whole_number(record.get("memory_kills"), 1, 10**6)
+    if kills:
+        kept += f"; {kills} killed for lack of memory"
     return f"{model:.1f} s in the model{kept}" + (": the machine was busy" if record.get("busy") is True else "")
 
 

@@ -175,11 +175,16 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
         "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
         # (word, begin, end) of the scale, lowest first.
         "bands": [(word, *ends) for word, ends in zip(limits, pairwise([*limits.values(), 100.0]), strict=True)],
+        "not_comparable": run.results.run.not_comparable,
         "verdict": list(_verdict(run)),
         "parts": parts,
         "axes": [rows[name] for name in parts.axes],
         "predictions": [rows[key] for key in predicted],
-        "rows": [row for row in rows.values() if not row.column.file or getattr(settings, row.column.file)],
+        "rows": [
+            row
+            for row in rows.values()
+            if (getattr(settings, row.column.file) if row.column.file else not row.column.hidden or row.estimate.value)
+        ],
         "landmarks": run.landmarks.items,
         # One mark of each kind that occurs, for the legend and the headings of the table.
         "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
@@ -219,6 +224,11 @@ def _marks(column: Column, estimate: Estimate, run: ScoredRun) -> Iterator[Mark]
 
 def _verdict(run: ScoredRun) -> Iterator[str]:
     outcomes = run.outcomes
+    if run.results.run.not_comparable:
+        yield (
+            "This score is not comparable with others: the machine was busy with other work, which cost this run time. "
+            "That is no fault of yours: ask the organisers to run it again."
+        )
     if run.outcomes.parts_hidden:
         yield (
             "This total is a diagnostic: models can recognise altered copies of filmed clips, so an honest explanation "

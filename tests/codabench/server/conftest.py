@@ -28,7 +28,7 @@ tasks:
 solutions:
   - {index: 0, name: half, path: solutions/half.zip, tasks: [0, 1]}
 phases:
-  - {index: 0, name: Practice, start: "2026-01-01 12:00:00", end: "2098-12-31 12:00:00", tasks: [0]}
+  - {index: 0, name: Practice, start: "2026-01-01 12:00:00", end: "2098-12-31 12:00:00", tasks: [0], starting_kit: kit/}
   - {index: 1, name: Final, start: "2099-01-01 12:00:00", end: "2099-02-01 12:00:00", tasks: [1], hide_output: true}
 leaderboards:
   - title: Results
@@ -47,6 +47,7 @@ FILES = {
     "ingestion_program/metadata.yaml": b"command: python3 ingestion.py\n",
     "input_data/clips.csv": b"clip_id\n",
     "reference_data/labels.csv": b"clip_id\n",
+    "kit/README.md": b"# Kit\n",
     "solutions/half.zip": bytes.fromhex("504b0506") + bytes(18),  # an empty zip
 }
 SCORES = {"accuracy": 0.5, "duration_s": 3.2}
@@ -64,7 +65,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server that nobody has used; whoever waits for it does not wait long."""
     monkeypatch.setenv("CODABENCH_TOKEN", "organiser-token")
     monkeypatch.delenv("CODABENCH_SECOND_TOKEN", raising=False)
-    for name in ("BACKOFF_S", "PAUSE_S", "FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
+    for name in ("BACKOFF_S", "PAUSE_S", "LOOK_S"):
         monkeypatch.setattr(client, name, 0.001)
     with serving(Server(work=lambda _: ("Finished", SCORES))) as found:
         yield found
@@ -110,7 +111,8 @@ class Site:
     def __call__(self, action: str, *words: object, phase: str = "practice", code: int | None = 0) -> str:
         """Call an action on the competition; all but `audit` get a phase."""
         chosen = () if action == "audit" or not phase else ("--phase", phase)
-        return self.bundle(action, self.address, *chosen, *words, code=code)
+        once = ("--once",) if action == "watch" else ()
+        return self.bundle(action, self.address, *chosen, *words, *once, code=code)
 
     def phase(self, name: str = "Practice") -> Json:
         found: Json = next(phase for phase in self.made["phases"] if phase["name"] == name)
@@ -125,7 +127,8 @@ class Site:
         """Put a submission on the server that has ended."""
         sent = f"{owner} {accuracy}".encode()
         key = self.server.add_data("submission", owner, file_name="submission.zip", content=sent)
-        scores = [] if accuracy is None else [{"column_key": "accuracy", "index": 0, "score": str(accuracy)}]
+        values = {} if accuracy is None else {**SCORES, "accuracy": accuracy}
+        scores = [{"column_key": key, "score": str(value)} for key, value in values.items()]
         made = {"status": "Finished", "scores": scores, "on_leaderboard": True, **content}
         return self.server.add_submission(owner, self.phase()["id"], key, **made)
 

@@ -17,7 +17,6 @@ from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import md5
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -32,7 +31,8 @@ SWITCHES = {
 }
 PHASE_SWITCHES = ("hide_output", "hide_prediction_output", "hide_score_output", "auto_migrate_to_this_phase")
 PARTS = ("ingestion_program", "scoring_program", "input_data", "reference_data")
-WAY = ("Submitting", "Submitted", "Preparing", "Running", "Scoring")
+WAY = ("Submitting", "Submitted", "Preparing", "Running", "Scoring", "Preparing", "Running")
+"""Since 1.26 the scoring job has the statuses of the first one again."""
 Json = dict[str, Any]
 Answer = tuple[int, Any]
 """Status, and what the server says."""
@@ -139,6 +139,7 @@ class Server:
             (r"/api/submissions/download_many/()", "POST", self._download_many),
             (r"/api/submissions/(\d+)/", "GET DELETE", self._submission),
             (r"/api/submissions/(\d+)/get_details/", "GET", self._details),
+            (r"/api/submissions/(\d+)/get_detail_result/", "GET", self._report),
             (r"/api/submissions/(\d+)/re_run_submission/", "POST", self._again),
             (r"/api/tasks/(\d+)/", "GET PATCH", self._task),
             (r"/api/phases/(\d+)/get_leaderboard/", "GET", self._board),
@@ -241,6 +242,7 @@ class Server:
                 **{key: phase.get(key, False) for key in PHASE_SWITCHES},
                 "tasks": [tasks[number] for number in phase["tasks"]],
                 "solutions": [one["name"] for one in document.get("solutions", ())],
+                **{key: phase.get(key) and self.add_data(key, owner) for key in ("starting_kit", "public_data")},
             }
             for index, phase in enumerate(document["phases"])
         ]  # fmt: skip
@@ -295,6 +297,7 @@ class Server:
         own = [one for one in self.submissions.values() if one["owner"] == ask.user and one["phase"] == phase["id"]]
         if ask.user not in competition["participants"]:
             return 200, {"can": False, "reason": "User not approved to participate in this competition"}
+        # Cancelled ones count, too.
         if len([one for one in own if one["status"] != "Failed"]) >= phase["max_submissions_per_day"]:
             return 200, {"can": False, "reason": "Reached maximum allowed submissions for today for this phase"}
         return 200, {"can": True, "reason": None}
@@ -330,11 +333,12 @@ class Server:
 
     def _look(self, one: Json) -> Json:
         """Show a submission; a busy queue apart, it is one status further the next time."""
-        shown = {key: value for key, value in one.items() if key not in ("data", "looks", "scored")}
+        shown = {key: value for key, value in one.items() if key not in ("data", "looks", "scored", "step")}
         if self.busy:
             return shown
         if one["status"] in WAY:
-            one["status"] = dict(pairwise(WAY)).get(one["status"]) or self.work(one)[0]
+            one["step"] = one.get("step", WAY.index(one["status"])) + 1
+            one["status"] = WAY[one["step"]] if one["step"] < len(WAY) else self.work(one)[0]
         elif one["status"] == "Finished" and not one["scored"]:
             one["looks"] += 1
             if one["looks"] >= self.late_scores:
@@ -370,12 +374,22 @@ class Server:
 
     def _details(self, ask: Request) -> Answer:
         one = self.submissions[ask.number]
+        competition, phase = self.phase(one["phase"])
+        if phase["hide_output"] and ask.user != competition["created_by"]:
+            raise Refused(403, {"detail": "Cannot access submission details while phase marked to hide output."})
+        return 200, self._files(one)
+
+    def _report(self, ask: Request) -> Answer:
+        """Answer with the address alone, also in a phase that hides output."""
+        return 200, self._files(self.submissions[ask.number])["detailed_result"]
+
+    def _files(self, one: Json) -> Json:
         urls: Json = dict.fromkeys(("prediction_result", "scoring_result", "detailed_result"))
         for name, content in self.outputs(one).items():
             self.files[f"{one['id']}-{name}"] = content
             urls[name] = f"{self.address}/storage/{one['id']}-{name}/{name}.zip?Signature=s"
         logs = [{"name": name, "data_file": urls.pop(name)} for name in list(urls) if name.endswith("stdout")]
-        return 200, {"data_file": f"{self.address}/storage/{one['data']}/x.zip?Signature=s", **urls, "logs": logs}
+        return {"data_file": f"{self.address}/storage/{one['data']}/x.zip?Signature=s", **urls, "logs": logs}
 
     def _again(self, ask: Request) -> Answer:
         one = self.submissions[ask.number]
@@ -491,7 +505,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, content = self.state.answer(path, method=self.command, query=query, body=sent, user=user)
         except Refused as refused:
             status, content = refused.status, refused.content
-        is_json = not isinstance(content, str)
+        is_json = not str(content).startswith("<!")
         data = (b"" if content is None else json.dumps(content, default=list).encode()) if is_json else content.encode()
         self._send(status, data, {"Content-Type": "application/json" if is_json else "text/html"})
 

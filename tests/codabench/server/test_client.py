@@ -119,25 +119,25 @@ def test_the_token_is_asked_for_and_goes_nowhere_else(
 ) -> None:
     (tmp_path / "netrc").write_text("default login mallory password secret\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    site("board")
+    site("watch")
     assert {token for _, _, token in site.server.requests} == {"organiser-token"}
     monkeypatch.delenv("CODABENCH_TOKEN")
-    assert "expected the token of your account in CODABENCH_TOKEN" in site("board", code=1)
+    assert "expected the token of your account in CODABENCH_TOKEN" in site("watch", code=1)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     for name, secret, code in (("ann", "right", 0), ("ann", "wrong", 1), ("", "organiser-token", 0)):
         monkeypatch.setattr("builtins.input", lambda _, name=name: name)
         monkeypatch.setattr(client, "getpass", lambda *_, secret=secret: secret)
-        printed = site("board", code=code)
+        printed = site("watch", code=code)
         assert ("Unable to log in with provided credentials" in printed) == bool(code)
 
 
 def test_who_is_no_organiser_is_told(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODABENCH_TOKEN", "other-token")
-    printed = site.bundle("board", f"{site.address}?secret_key={SECRET}", "--phase", "practice", code=1)
+    printed = site.bundle("watch", f"{site.address}?secret_key={SECRET}", "--phase", "practice", code=1)
     assert "status 404, No Competition matches" in printed
     assert "needs its secret link" in printed
     site.made["published"] = True
-    assert "is no organiser of it" in site("board", code=1)
+    assert "is no organiser of it" in site("watch", code=1)
 
 
 def test_no_server(bundle: Bundle, server: Server, archive: Path) -> None:
@@ -148,7 +148,7 @@ def test_no_server(bundle: Bundle, server: Server, archive: Path) -> None:
 
 def test_a_clock_that_is_off_is_told_once(site: Site) -> None:
     site.server.ahead = timedelta(hours=-3)
-    assert site("board").count("WARNING: the server's clock is 3.0 hours behind") == 1
+    assert site("watch").count("WARNING: the server's clock is 3.0 hours behind") == 1
 
 
 NONSENSE: tuple[object, ...] = (None, [], {}, "x", -1, 10**400, [[[]]], [None], "../../x", "\ud800")
@@ -156,11 +156,11 @@ NONSENSE: tuple[object, ...] = (None, [], {}, "x", -1, 10**400, [[[]]], [None], 
 
 def test_answers_of_any_form_end_in_one_line_and_write_nothing_elsewhere(site: Site, tmp_path: Path) -> None:
     submission = site.server.submissions[site.submit("ann")]
-    site.server.busy = True
+    site.server.busy, site.server.frozen = True, site.server.now()
     before = set(tmp_path.iterdir())
     fetch = ("fetch", "--out", tmp_path / "f")
     for content, fields, words in (
-        (site.made, ("id", "title", "published", "phases", "leaderboards", "secret_key"), ("board",)),
+        (site.made, ("id", "title", "published", "phases", "leaderboards", "secret_key"), ("watch",)),
         (submission, ("id", "owner", "filename", "created_when", "status", "scores", "status_details"), fetch),
     ):
         for field in fields:
@@ -171,14 +171,14 @@ def test_answers_of_any_form_end_in_one_line_and_write_nothing_elsewhere(site: S
                 assert site.bundle.code == 0 or words[0] == "fetch" or len(printed.strip().splitlines()) == 1, field
     assert set(tmp_path.iterdir()) - before <= {tmp_path / "f"}
     del site.made["phases"][0]["name"]
-    assert "an answer that this command cannot read (KeyError: 'name')" in site("board", code=1)
+    assert "an answer that this command cannot read (KeyError: 'name')" in site("watch", code=1)
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J\x1b]0;owned\x07", "\u202egpj.exe", "a\rb"])
 def test_nothing_that_a_server_says_moves_the_cursor(site: Site, text: str) -> None:
     site.made["title"] = f"Tiny {text}"
     site.submit(text)
-    printed = site("board")
+    printed = site("watch")
     assert "Tiny" in printed
     assert all(letter.isprintable() or letter == "\n" for letter in printed)
 
@@ -190,7 +190,7 @@ def test_answers_and_files_of_any_size_are_cut_off(site: Site, tmp_path: Path, m
     assert "prediction_output.zip: more than" in site("fetch", "--out", tmp_path / "f", code=1)
     assert not (tmp_path / "f" / f"{number}-ann").exists()
     monkeypatch.setattr(client, "MOST_BYTES", 100)
-    assert "an answer of more than" in site("board", code=1)
+    assert "an answer of more than" in site("watch", code=1)
 
 
 def test_a_redirection_is_no_file(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

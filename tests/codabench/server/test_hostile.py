@@ -90,7 +90,7 @@ ANSWERS: dict[str, tuple[Callable[[], Iterator[bytes]], str]] = {
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
-@pytest.mark.parametrize("action", ["fetch", "board", "audit", "publish"])
+@pytest.mark.parametrize("action", ["fetch", "watch", "audit", "publish"])
 def test_any_answer_ends_in_one_line(
     kind: str, action: str, hostile: Callable[[], Hostile], bundle: Bundle, archive: Path, tmp_path: Path
 ) -> None:
@@ -98,7 +98,7 @@ def test_any_answer_ends_in_one_line(
     server.pieces, said = ANSWERS[kind]
     words = {
         "fetch": ("--phase", "final", "--out", tmp_path / "out"),
-        "board": ("--phase", "final"),
+        "watch": ("--phase", "final", "--once"),
         "publish": ("--bundle", archive, "--yes"),
     }
     where = server.address if action == "publish" else f"{server.address}/competitions/1/"
@@ -116,7 +116,7 @@ def test_a_redirection_to_another_host_is_not_followed(
     server, other = hostile(), hostile()
     head = f"HTTP/1.1 {status} Moved\r\nLocation: {other.address}/api/\r\nContent-Length: 0\r\n\r\n".encode()
     server.pieces = lambda: iter([head])
-    bundle("board", f"{server.address}/competitions/1/", "--phase", "final", code=1)
+    bundle("watch", f"{server.address}/competitions/1/", "--phase", "final", code=1)
     assert b"organiser-token" in server.requests[0]
     assert other.requests == []
 

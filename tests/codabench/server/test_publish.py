@@ -52,6 +52,7 @@ CHANGES: list[tuple[Callable[[Json], object], str]] = [
     (lambda made: made["phases"][0].update(end=None), "phase Practice, end: expected 2098-12-31"),
     (lambda made: made["phases"][1].update(hide_output=False), "phase Final, hide_output: expected True"),
     (lambda made: made["phases"][0].update(max_submissions_per_day=9), "_per_day: expected 5, found 9"),
+    (lambda made: made["phases"][0].update(starting_kit=None), "phase Practice, starting_kit: missing"),
     (lambda made: made["phases"][0].update(solutions=[]), "phase Practice, solutions: expected half"),
     (lambda made: made["leaderboards"][0]["columns"].pop(), "column duration_s: missing"),
     (lambda made: made["leaderboards"][0]["columns"][0].update(sorting="asc"), "column accuracy, sorting"),

@@ -1,13 +1,16 @@
 """The solutions are submitted once, and every column is held against a run of the same zip at home."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from bundle_tools.cli import rehearse as command
 from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.server import client
 from bundle_tools.codabench.server import rehearse as rehearsing
 from bundle_tools.codabench.server.rehearse import RehearsalResult, compare, missing_limits
 from tests.codabench.server.conftest import FILES, SCORES, Bundle, Site, write_zip
@@ -38,7 +41,8 @@ def test_every_column_is_compared_but_the_run_time(site: Rehearsal) -> None:
     assert printed.count("every column as at home") == 2
     phases = {site.phase(name)["id"] for name in ("Practice", "Final")}
     assert {one["phase"] for one in site.server.submissions.values()} == phases
-    assert "Practice, half: Running" in printed
+    for status in ("Submitting", "Preparing", "Running", "Scoring", "Finished"):  # each once, though some repeat
+        assert printed.count(f"Practice, half: {status}\n") == 1
     assert "Practice, half (ended 2026-01-02 12:00 UTC: the website takes nothing any more" in printed
     assert "Final, half (begins 2099-01-01 12:00 UTC: the website takes nothing yet" in printed
 
@@ -129,6 +133,40 @@ def test_limits_that_the_containers_lack_are_told_once(site: Rehearsal, tmp_path
     printed = site.rehearse(phase="")
     lacks = container == {"memory_mb": None, "network": True}
     assert printed.count("memory has no limit") == printed.count("the network is on") == lacks
+
+
+def test_nobody_is_asked_more_often_than_every_five_seconds(
+    site: Rehearsal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(client, "time", SimpleNamespace(sleep=pauses.append, monotonic=lambda: sum(pauses)))
+    monkeypatch.setattr(client, "LOOK_S", 5.0)
+    for name in ("one", "two", "three"):
+        write_zip(tmp_path / f"{name}.zip", {"model.py": name.encode()})
+    names = [f"{tmp_path}/{name}.zip" for name in ("one", "two", "three")]
+    site.rehearse(*[word for name in names for word in ("--submission", name)], phase="")
+    asked = [path for _, path, _ in site.server.requests if re.fullmatch(r"/api/submissions/\d+/", path)]
+    assert len(set(asked)) == 6
+    assert set(pauses) == {5.0}
+    assert max(map(asked.count, asked)) <= len(pauses) + 1
+
+
+@pytest.mark.parametrize("primary", [0, 2])
+def test_columns_of_ranks_are_not_waited_for(
+    server: Server, bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, primary: int
+) -> None:
+    """Servers since June 2026 compute them from all rows, so neither a submission nor a run at home has one."""
+    column = (
+        "      - {index: 2, key: rank, title: Rank, sorting: asc, computation: avg_rank, computation_indexes: [0]}\n"
+    )
+    text = FILES["competition.yaml"].decode().replace("Force_Best\n", f"Force_Best\n    primary_index: {primary}\n")
+    files = {**FILES, "competition.yaml": (text + column).encode()}
+    monkeypatch.setattr(command, "_at_home", lambda *_: RehearsalResult("Finished", SCORES))
+    site = Rehearsal(server, write_zip(tmp_path / "ranks.zip", files), bundle)
+    assert site.rehearse().count("every column as at home") == 1
+    printed = site("watch")
+    assert "bundle server" not in printed
+    assert (" n/a" in printed) == bool(primary)
 
 
 def test_other_submissions_can_be_named(site: Rehearsal) -> None:

@@ -53,7 +53,7 @@ def test_every_old_run_is_run_again_once_and_deleted(site: Running) -> None:
     assert sorted(one["owner"] for one in submissions.values()) == ["ann", "bob", "cyd"]
     assert all(one["data"] in site.server.data for one in submissions.values())  # the files survive
     for _ in range(8):  # they run
-        printed = site("board")
+        printed = site("watch")
     assert "replaced" not in printed
     assert {one["scores"][0]["score"] for one in submissions.values()} == {f"{SCORES['accuracy']:.10f}"}
 
@@ -91,7 +91,7 @@ def test_going_back_to_older_data_runs_what_came_between_again(site: Running, tm
         site.replace(labels=folder)
         assert old not in site.server.submissions
         for _ in range(8):
-            site("board")
+            site("watch")
 
 
 def test_a_run_of_the_very_second_of_the_change_is_run_again(site: Running) -> None:
@@ -114,7 +114,7 @@ def test_without_a_rerun_submissions_stay_and_without_a_part_nothing_is_left(sit
     old = site.submit("ann")
     site.replace("--no-rerun")
     assert list(site.server.submissions) == [old]
-    assert "have been replaced" in site("board")
+    assert "of replaced parts" in site("watch")
 
 
 REFUSALS: list[tuple[Callable[[Server], object], str]] = [

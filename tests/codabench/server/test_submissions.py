@@ -2,6 +2,7 @@
 
 import csv
 import json
+import tracemalloc
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,11 +11,10 @@ import pytest
 from bundle_tools.challenge.compare import runs
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.cli.main import main
+from bundle_tools.codabench.server.rows import MARKS
 from bundle_tools.errors import BundleError
 from tests.codabench.server.conftest import Bundle, Site, write_zip
 from tests.codabench.server.fake import Fault, Json, Server
-
-NO_SCORE = "no score: the leaderboard puts it above all others. Delete it, or run it again"
 
 
 class Fetching(Site):
@@ -52,8 +52,8 @@ def test_one_folder_per_submission_and_a_table(site: Fetching) -> None:
     failed = site.submit("bob/../x", None, status="Failed", on_leaderboard=False)
     site.fetch()
     first, second = site.table()
-    shown = {key: first[key] for key in ("submission", "participant", "status", "on_board", "accuracy", "problems")}
-    assert list(shown.values()) == [str(good), "ann", "Finished", "1", "0.5", ""]
+    shown = {key: first[key] for key in ("submission", "participant", "status", "on_board", "accuracy", *MARKS)}
+    assert list(shown.values()) == [str(good), "ann", "Finished", "1", "0.5", *[""] * len(MARKS)]
     assert (second["folder"], second["accuracy"]) == (f"{failed}-bob-..-x", "")
     folder = site.out / first["folder"]
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
@@ -77,31 +77,46 @@ def test_no_name_becomes_a_formula_of_the_table(site: Fetching) -> None:
 
 
 PROBLEMS = [{"code": "machine_busy", "fault": "organiser"}, {"code": "timeout", "fault": "participant"}]
-NOT_COMPARABLE = "the score is not comparable, which is the organisers' fault: machine_busy. Run it again"
+GPU = {"code": "gpu_missing", "fault": "organiser"}
 
 
 @pytest.mark.parametrize(
-    ("record", "remarks"),
+    ("record", "marks"),
     [
-        ({"problems": PROBLEMS, "processor": {"busy": True}}, NOT_COMPARABLE),
-        ({"problems": PROBLEMS, "processor": None}, NOT_COMPARABLE),
-        ({"problems": PROBLEMS[1:], "processor": {"memory_kills": 3}}, "3 processes killed for lack of memory"),
-        ({"problems": PROBLEMS[1:], "processor": {"memory_kills": 0}}, ""),
-        ({"problems": [{"code": "=HYPERLINK()", "fault": "organiser"}], "processor": {}}, ""),
-        ({"problems": 5, "processor": 7}, ""),
-        ([], ""),
-        ("x" * 200, ""),
+        ({"problems": PROBLEMS, "processor": {"busy": True}}, {"machine_busy": "1"}),
+        ({"problems": [*PROBLEMS, GPU, GPU], "processor": None}, {"machine_busy": "1", "faults": "gpu_missing"}),
+        ({"problems": PROBLEMS[1:], "processor": {"memory_kills": 3}}, {"memory_kills": "3"}),
+        ({"problems": PROBLEMS[1:], "processor": {"memory_kills": 0}}, {}),
+        ({"problems": [{"code": "=HYPERLINK()", "fault": "organiser"}], "processor": {}}, {}),
+        ({"problems": 5, "processor": 7}, {}),
+        ([], {}),
+        ("x" * 200, {}),
     ],
 )
-def test_runs_that_the_machine_disturbed_are_named(
-    site: Fetching, tmp_path: Path, record: object, remarks: str
+def test_runs_that_the_machine_disturbed_are_marked_alike_by_both(
+    site: Fetching, tmp_path: Path, record: object, marks: dict[str, str]
 ) -> None:
-    number = site.submit("ann", 0.5, on_leaderboard=False)
+    number = site.submit("ann", 0.5)
     zipped = write_zip(tmp_path / "o.zip", {"run.json": json.dumps(record).encode()}).read_bytes()
     site.server.outputs = lambda _: {"prediction_result": zipped}
-    printed = site.fetch()
-    assert [line["problems"] for line in site.table()] == [remarks]
-    assert (f"#{number} ann: {NOT_COMPARABLE}" in printed) == (remarks == NOT_COMPARABLE)
+    command = f'bundle server rerun "{site.address}" --phase practice {number}\n'
+    for printed in (site.fetch(), site("watch")):
+        assert (command in printed) == bool(marks.keys() & {"machine_busy", "faults"})
+        assert ("machine busy, not comparable" in printed) == ("machine_busy" in marks)
+    assert ("memory kills: 3" in printed) == ("memory_kills" in marks)
+    [line] = site.table()
+    assert {key: line[key] for key in MARKS if line[key]} == marks
+
+
+def test_the_column_of_the_scores_marks_a_run_as_well(site: Fetching) -> None:
+    site.submit("ann", 0.5, scores=[{"column_key": key, "score": "1"} for key in ("accuracy", "not_comparable")])
+    site.submit(
+        "bob", 0.5, scores=[{"column_key": "accuracy", "score": "1"}, {"column_key": "not_comparable", "score": "0"}]
+    )
+    site.server.outputs = lambda _: {}
+    assert site("watch").count("#") == 3  # two rows, and one of them again with what to do
+    site.fetch()
+    assert [line["machine_busy"] for line in site.table()] == ["1", ""]
 
 
 def test_a_second_call_brings_what_is_new(site: Fetching) -> None:
@@ -141,6 +156,27 @@ def test_what_breaks_off_is_fetched_by_the_next_call(site: Fetching) -> None:
     assert "1 submission fetched, 4 from before" in site.fetch()
 
 
+@pytest.mark.parametrize("count", [40, pytest.param(500, marks=pytest.mark.slow)])
+def test_many_submissions_are_fetched_in_little_memory_and_once(site: Fetching, tmp_path: Path, count: int) -> None:
+    """An interruption in the middle loses nothing."""
+    record = json.dumps({"problems": PROBLEMS, "padding": "x" * 50_000}).encode()
+    output = write_zip(tmp_path / "o.zip", {"run.json": record}).read_bytes()
+    site.server.outputs = lambda _: {"prediction_result": output}
+    numbers = [site.submit(f"p{number:03}", number / 1000) for number in range(count)]
+    site.server.faults = [Fault("GET", f"/storage/{numbers[count // 2]}-", 500, times=99)]
+    tracemalloc.start()
+    try:
+        site.fetch(code=1)
+        site.server.faults = []
+        site.server.requests.clear()
+        site.fetch()
+        assert tracemalloc.get_traced_memory()[1] < 50 * 10**6
+    finally:
+        tracemalloc.stop()
+    assert len(list(site.out.glob("*/submission.json"))) == count
+    assert len([path for _, path, _ in site.server.requests if path.startswith("/storage/")]) == 2
+
+
 def test_files_that_are_lost_or_empty_are_left_out(site: Fetching) -> None:
     number = site.submit("ann")
     site.server.faults = [Fault("GET", "-detailed_result", 404)]
@@ -170,40 +206,116 @@ def test_a_submission_with_a_command_of_its_own_is_named(site: Fetching, tmp_pat
         assert f"#{number} ann: its zip contains metadata, which can start a command of its own" in printed
 
 
-def test_the_board_stands_in_the_servers_order_and_a_row_without_score_is_named(site: Fetching) -> None:
-    assert site("board").splitlines() == ["Tiny, Practice", "No rows.", "", "Submissions: none."]
+def test_the_table_stands_in_the_servers_order_and_a_row_without_score_is_named(site: Fetching) -> None:
+    title, empty = site("watch").splitlines()
+    assert title.startswith("Tiny, Practice, 20")
+    assert empty == "0 submissions."
     site.submit("ann", 0.25)
     site.submit("bob", 0.75)
     site.submit("cyd", None, status="Failed", on_leaderboard=False)
-    empty, hidden = site.submit("dan", None), site.submit("eve", None, on_leaderboard=False)
+    first = site.submit("dan", None)
+    # Its other scores arrived.
+    hidden = site.submit("eve", on_leaderboard=False, scores=[{"column_key": "duration_s", "score": "1"}])
     site.server.late_scores = 99
-    lines = site("board").splitlines()
-    rows = [["1", "dan", "n/a"], ["2", "bob", "0.7500"], ["3", "ann", "0.2500"]]
-    assert [line.split()[:3] for line in lines[2:5]] == rows
-    assert lines[2].endswith(f"#{empty}  {NO_SCORE}")
-    assert lines[6] == "Not on the leaderboard, with problems:"
-    assert lines[7].startswith(f"  #{hidden} eve")
-    assert lines[-1] == "Submissions: 1 Failed, 4 Finished."
-    printed = site.fetch()
-    assert f"  #{empty} dan: {NO_SCORE}\n" in printed
-    assert [line["problems"] for line in site.table()] == ["", "", "", NO_SCORE, NO_SCORE]
+    printed = site("watch")
+    rows = [line.split() for line in printed.splitlines()]
+    assert [(row[0], row[2], row[6]) for row in rows[2:5]] == [
+        ("1", "dan", "n/a"), ("2", "bob", "0.7500"), ("3", "ann", "0.2500")
+    ]  # fmt: skip
+    assert "5 submissions: 1 Failed, 4 Finished." in printed
+    where = f'"{site.address}" --phase practice'
+    for text in (printed, site.fetch()):
+        assert "and takes the participant's other row off. Scores come a moment after Finished" in text
+        assert f"  #{first} dan: no score\n  #{hidden} eve: no score\n" in text
+        assert (
+            f"  bundle server rerun {where} {first} {hidden}\n  bundle server delete {where} {first} {hidden}\n" in text
+        )
+    assert [line["no_score"] for line in site.table()] == ["", "", "", "1", "1"]
 
 
 def test_late_and_early_and_old_rows_are_named(site: Fetching) -> None:
     end = site.server.now() + timedelta(hours=1)
     site.phase()["end"] = end.isoformat()
     site.server.ahead = timedelta(hours=2)
-    site.submit("ann")
-    assert f"made after the end, {end:%Y-%m-%d %H:%M} UTC" in site("board")
+    number = site.submit("ann")
+    printed = site("watch")
+    assert f"made after the end, {end:%Y-%m-%d %H:%M} UTC" in printed
+    where = f'"{site.address}" --phase practice'
+    assert f"  bundle server delete {where} {number}\n  bundle server watch {where} --excuse {number}\n" in printed
+    assert "made after the end" in site("watch", "--excuse", 99)
+    assert f"--excuse 99 {number}" in site("watch", "--excuse", 99)
+    assert "bundle server" not in site("watch", "--excuse", number)
     site.phase()["end"] = "2026-01-02T00:00:00Z"  # the data came later, so this is a run of old submissions on them
-    assert "made after" not in site("board")
+    assert "made after" not in site("watch")
     site.phase().update(start="2098-01-01T00:00:00Z", end=None)
-    printed = site("board")
+    printed = site("watch")
     assert "made before the start, 2098-01-01 00:00 UTC" in printed
-    assert "have been replaced" not in printed
+    assert "of replaced parts" not in printed
     site.task["reference_data"] = site.server.add_data("reference_data", "ann")
-    for printed in (site("board"), site.fetch()):
-        assert "ran on programs or data that have been replaced" in printed
+    for printed in (site("watch"), site.fetch()):
+        assert "of replaced parts" in printed
+        assert f"  bundle server replace {where}\n" in printed
+
+
+def test_a_row_that_a_deletion_took_along_is_asked_for(site: Fetching) -> None:
+    """Of release 1.25: the server chooses an owner's row only when a run ends."""
+    worse, best = site.submit("ann", 0.2, on_leaderboard=False), site.submit("ann", 0.6, on_leaderboard=False)
+    site.submit("bob", 0.9)
+    printed = site("watch")
+    assert "their owners have no row" in printed
+    assert f'bundle server rerun "{site.address}" --phase practice {best}\n' in printed
+    site("rerun", best, "--yes")
+    for _ in range(11):
+        printed = site("watch")
+    assert best not in site.server.submissions
+    assert worse in site.server.submissions
+    assert "their owners have no row" not in printed
+
+
+def test_it_is_looked_again_until_somebody_interrupts(site: Fetching, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is busy in between is waited for; each run's record is fetched once, and no look is early."""
+    site.submit("ann")
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        site.server.faults = [Fault("GET", "/api/submissions/", 500)] if len(pauses) == 1 else []
+        if len(pauses) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("bundle_tools.cli.submissions.time.sleep", sleep)
+    printed = site.bundle("watch", site.address, "--phase", "practice", "--every", 2)
+    assert printed.count("Tiny, Practice, ") == 4
+    assert printed.count("status 500 (Internal Server Error) The next look is in 2 s.") == 1
+    assert pauses == [5] * 4
+    assert len([path for _, path, _ in site.server.requests if path.startswith("/storage/")]) == 1
+
+
+def test_chosen_submissions_run_again_or_are_deleted_once(site: Fetching) -> None:
+    """Whoever comes second, such as another organiser, changes nothing more."""
+    first, second, other = site.submit("ann", 0.5), site.submit("bob", 0.4), site.submit("cyd", 0.3)
+    assert f"#{other + 9}: no such submission to Practice" in site("rerun", first, other + 9, "--yes", code=1)
+    assert "nothing was changed" in site("rerun", first, code=1)
+    assert len(site.server.submissions) == 3
+    assert "2 submissions run again" in site("rerun", first, second, first, "--yes")
+    assert len(site.server.submissions) == 3
+    assert not {first, second} & site.server.submissions.keys()
+    assert f"#{first}: no such submission" in site("rerun", first, "--yes", code=1)
+    site.server.faults = [Fault("DELETE", f"/api/submissions/{other}/", 404)]
+    assert f"#{other} cyd was gone already" in site("delete", other, "--yes")
+    assert "rerun their best" in site("delete", other, "--yes")
+    assert other not in site.server.submissions
+    running = max(site.server.submissions)
+    site.server.busy = True
+    assert f"#{running} is Running" in site("rerun", running, "--yes", code=1)
+
+
+def test_a_run_that_another_organiser_has_repeated_is_only_deleted(site: Fetching) -> None:
+    number = site.submit("ann", 0.5)
+    again = site.server.add_submission("ann", site.phase()["id"], site.server.submissions[number]["data"])
+    site.server.busy = True
+    site("rerun", number, "--yes")
+    assert list(site.server.submissions) == [again]
 
 
 def test_commands_that_look_at_runs_take_the_folder(

@@ -72,7 +72,8 @@ def test_computed_columns(computation: Computation, value: float | None) -> None
 def test_what_is_accepted_without_a_word() -> None:
     columns = (*AB, column("c", 2, "sum"), column("d", 3))
     assert silently_accepted({"x": 1, "b": "0.5", "d": True}, columns, 0) == [
-        "a: missing; the leaderboard shows n/a. Without the primary score the row ranks first.",
+        "a: missing; the leaderboard shows n/a. "
+        "The row ranks first without it, and under Force_Best replaces a good one.",
         "x: not a column of the leaderboard; it is ignored.",
         "b: '0.5' is stored as the number 0.5.",
         "d: True is stored as the number 1.",
