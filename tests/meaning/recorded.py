@@ -77,7 +77,7 @@ class Recorded:
     def values(self, table: AxisSums, weights: Array | None = None) -> dict[str, Array]:
         """Return every axis and the total, over all clips or for each row of weights of the clips."""
         everything = np.ones((1, len(table.clips)))
-        return axis_values(table.weighted(everything if weights is None else weights), self.settings, causes=True)
+        return axis_values(table.weighted(everything if weights is None else weights), self.settings, frozenset())
 
 
 def read(name: str, folder: Path) -> Recorded:
