@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -104,7 +105,7 @@ def load(files: Mapping[str, Path]) -> Recorded:
     }
     results = Results(
         folder=cast(Any, None),
-        run=cast(Any, None),
+        run=cast(Any, SimpleNamespace(untested=dict.fromkeys(("exchanges", "edits"), frozenset()))),
         clips=read_clips(given("clips.jsonl"), settings, problems),
         predictions=read_predictions(given("predictions.csv"), settings, problems),
         explanations=said[HONEST],
