@@ -271,7 +271,7 @@ def test_parts_of_one_kind_are_found(phase: Path, parts: list[str], found: set[s
     assert yardsticks(phase) == found
     with_exchanges(phase, *CLIPS[1:], parts=named)  # the other clip is left out
     assert yardsticks(phase) == found
-    with_exchanges(phase, *CLIPS, parts=named, joins_s=[1.0])
+    with_exchanges(phase, *CLIPS, parts=[*named, {"name": "mouth"}], joins_s=[1.0])
     assert yardsticks(phase) == set()
 
 
