@@ -162,6 +162,11 @@ def test_cues_that_are_edited_must_be_measured(settings: dict[str, Any], missing
     control = {name: {"auc": 0.8} for name in ("one", "two")}
     content["interventions"] |= {"lighting": {**known, "control": control}, "framing": known, "voice": known}
     assert reasons(tmp_path, content) == []
+    for name in missing:
+        control["one"]["auc"] = 0.79
+        weak = f"{name}, one: the control is found with auc 0.79: expected 0.80 or more"
+        assert (weak in reasons(tmp_path, content)) == (name == "lighting")
+        control["one"]["auc"] = 0.8
     content["interventions"]["voice"] = json.loads(json.dumps(known))
     detector(content, "voice")["auc"] = 0.61
     tested = {**usual, **settings}

@@ -121,6 +121,7 @@ def test_every_call_of_the_plan_is_asked_and_recorded(asked: Outcome) -> None:
     assert run["status"] == "complete", outcome.printed
     assert run["restarts"] == 0
     again = run["probes"]["again"]["clips"]
+    assert run["untested"] == {"exchanges": [f"c{number:03d}" for number in range(5)], "edits": []}
     assert run["probes"]["planned"] == run["probes"]["asked"] == run["probes"]["answered"] == len(lines) - again
     for line in lines:
         follows("probes.jsonl")(line)

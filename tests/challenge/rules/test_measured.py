@@ -16,6 +16,7 @@ import yaml
 from bundle_tools.challenge.enough import points_apart
 from bundle_tools.challenge.reading.tables import (
     PhaseData,
+    fingerprint,
     read_contributions,
     read_copies,
     read_settings,
@@ -360,6 +361,17 @@ def test_rubbish_in_the_settings_is_a_finding_never_a_traceback(phase: Path, val
     )
     findings(phase)
     read_contributions(DataFiles(phase / "reference"))
+
+
+def test_a_retired_key_makes_no_baseline_stale(phase: Path) -> None:
+    def known() -> str:
+        return fingerprint(DataFiles(phase / "input"), DataFiles(phase / "reference"))
+
+    before = known()
+    settings("input", lambda content: content["probes"].update(operators=["blur"]))(phase)
+    assert known() == before
+    settings("input", lambda content: content["probes"].update(edits=2))(phase)
+    assert known() != before
 
 
 def test_small_files_are_read_however_wrong_they_are(phase: Path) -> None:
