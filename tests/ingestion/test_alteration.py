@@ -236,7 +236,7 @@ def test_an_edit_needs_its_trait_in_two_clips(phase: list[ClipSource], tmp_path:
 
 def test_what_cannot_be_tested_is_known_before_a_model_runs(phase: list[ClipSource]) -> None:
     exchanges = {"c1": Exchange(Path("x"), "", ())}
-    copies = {"c0": (Copy("smile", Path("x"), "", ""),)}
+    copies: dict[str, tuple[Copy, ...]] = {"c0": (Copy("smile", Path("x"), "", ""),)}
 
     def untested(task: Task, clips: list[ClipSource]) -> dict[str, list[str]]:
         return CopyFactory(Dataset(clips, copies, exchanges, {}), task, KeyedRandom(None, 1)).untested()
@@ -248,7 +248,7 @@ def test_what_cannot_be_tested_is_known_before_a_model_runs(phase: list[ClipSour
 
 
 def test_clips_with_rendered_copies_are_shown_as_they_are(phase: list[ClipSource]) -> None:
-    copies = {"c0": (Copy("smile", phase[1].path, "", ""),)}
+    copies: dict[str, tuple[Copy, ...]] = {"c0": (Copy("smile", phase[1].path, "", ""),)}
     factory = CopyFactory(Dataset(phase, copies, {}, {}), TASK, KeyedRandom(None, 1))
     calls = [Call("c0", "original"), Call("c0", "cue", COPY, cue="smile")]
     assert [there(shown.alteration).levels for shown in factory.clips(phase[0], calls)] == [None, None]
