@@ -204,6 +204,8 @@ class RunStats:
     """Whether results were submitted instead of code."""
     probes: ProbeCount | None = None
     """Progress of the second pass; None if there was none."""
+    untested: dict[str, list[str]] = field(default_factory=dict)
+    """Ids of the clips without `exchanges`, and without cue `edits`; empty if the task has no second pass."""
 
     @property
     def whole(self) -> bool:

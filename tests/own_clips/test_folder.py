@@ -101,7 +101,7 @@ def test_the_bundle_is_sound_and_ranked_by_prediction(bundle: Path) -> None:
     evaluation = (bundle / "pages/evaluation.md").read_text()
     assert "ordered by *Skill over the constant*" in evaluation
     assert "is a diagnostic and does not rank" in evaluation
-    assert "**An edit** gives the clip the voice" in (bundle / "pages/measurement.md").read_text()
+    assert "**An edit** of lighting, framing" in (bundle / "pages/measurement.md").read_text()
 
 
 def test_phases_are_dated_and_limited(bundle: Path) -> None:
@@ -120,12 +120,12 @@ def test_an_organiser_can_rank_by_explanations_and_is_warned(
     monkeypatch.setattr(make_bundle, "_add_sample", lambda _: None)
     assert make(write_sources(tmp_path / "s"), tmp_path / "out", "--rank-by", "explanation") == 0
     codes = {finding.code for finding in check(tmp_path / "out") if finding.severity != "note"}
-    assert codes == {"ranks-filmed", "ranks-few", "labels-told", "training-few", "yardstick-people"}
+    assert codes == {"ranks-filmed", "ranks-few", "labels-told", "training-few"}
     assert "ordered by *Explanation score*" in (tmp_path / "out/pages/evaluation.md").read_text()
     told = capsys.readouterr().out
     assert "WARNING: practice and final: with fewer than 10 people, luck decides" in told
     assert "WARNING: practice and final: scores of fewer than 20 clips" in told
-    assert "WARNING: hat: no edit removes it from footage" in told
+    assert "hat: cannot be edited in footage" in told
 
 
 def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) -> None:
@@ -146,7 +146,7 @@ def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) 
         *("Responsible use", "FAQ", "Glossary"),
     ]
     explanations = (bundle / "pages" / "explanations.md").read_text()
-    assert "`hat` cannot be edited out of footage" in explanations
+    assert "`hat` cannot be edited in footage" in explanations
     assert "Bright lighting raised the warmth score" in explanations
     assert "the rules hold for yours" in (bundle / "docs" / "language.md").read_text()
     guide = (bundle / "docs" / "participant.md").read_text()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score.axes.registry import REGISTRY
+from score.axes.registry import OF_CAUSES, REGISTRY
 from score.landmarks import Landmark, Landmarks
 from score.report.advice import axis_advice, factors
 from score.report.first_screen import _tone, first_screen
@@ -56,7 +56,7 @@ def test_the_factors_multiply_to_the_total_and_no_change_for_the_better_loses(
     weights = np.array([getattr(score.weights, name) for name in applied])
     mean = (weights @ np.sqrt([values[name] for name in applied]) / weights.sum()) ** 2
     total = 100 * coverage * skill * mean
-    parts = factors(values | {"explanation": total}, score, causes=causes)
+    parts = factors(values | {"explanation": total}, score, frozenset() if causes else OF_CAUSES)
     assert parts.total == pytest.approx(total, abs=1e-9)
     if total > 1e-6:
         assert parts.skill_factor == pytest.approx(skill)
@@ -331,20 +331,6 @@ def test_numbers_as_people_read_them() -> None:
     assert [ceiling(value) for value in (0.031, 0.05, 0.6, 24)] == pytest.approx([0.05, 0.05, 1, 25])
     assert [position(0, -1, 1), position(1, -1, 1)] == [50, 100]
     assert [plural(1, "clip"), plural(2, "clip"), plural(0, "box", "boxes")] == ["1 clip", "2 clips", "0 boxes"]
-
-
-def test_the_total_of_filmed_clips_is_called_a_diagnostic(tmp_path: Path) -> None:
-    drawn, filmed = make_case(), make_case()
-    filmed.probes = lambda case: [
-        call | {"operator": call["operator"] and call["operator"].replace("exchange", "blur")}
-        for call in honest_probes(case)
-    ]
-    ours, theirs = screen(tmp_path / "drawn", drawn), screen(tmp_path / "filmed", filmed)
-    assert theirs.verdict[1:] == ours.verdict
-    assert theirs.verdict[0].startswith(
-        "This total is a diagnostic: models can recognise altered copies of filmed clips"
-    )
-    assert theirs.total == ours.total
 
 
 def test_where_predictions_rank_skill_is_first_and_the_total_stays_what_it_is(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from ingest.errors import Problem
 from ingest.evidence import seconds_of
 from ingest.log import Progress
 from ingest.media.video import UnreadableClip
-from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import choose_repeats, group_calls, plan_calls
 from ingest.record_writer import PROBES
 from ingest.stats import Determinism, ProbeCount
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ingest.media.alteration import ClipSource
     from ingest.model import CheckedExplanation
     from ingest.pool import WorkerPool
+    from ingest.probes.copies import CopyFactory
     from ingest.probes.plan import Call
     from ingest.record_writer import RecordWriter
     from ingest.settings import Task
@@ -44,18 +44,19 @@ class ProbePass:
         self,
         task: Task,
         dataset: Dataset,
+        copies: CopyFactory,
         predicted: Collection[str],
         draws: KeyedRandom,
         results: RecordWriter,
         stats: RunStats,
     ) -> None:
-        """Plan the calls; `predicted`: ids of the clips with a valid prediction."""
+        """Plan the calls; `copies`: makes what they show. `predicted`: ids of the clips with a valid prediction."""
         if task.probes is None:
             raise ValueError("a task without probes has no second pass")
         self._limits = task.limits
         self._results = results
         self._clips = {clip.clip_id: clip for clip in dataset.clips if clip.clip_id in predicted}
-        self._copies = CopyFactory(dataset, task, draws)
+        self._copies = copies
         edits = {clip_id: self._copies.edits(clip) for clip_id, clip in self._clips.items()}
         grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
         seconds = {clip_id: _seconds(clip) for clip_id, clip in self._clips.items()}

@@ -85,4 +85,5 @@ CUE_CLAIMS = Axis(
     ),
     otherwise="Make each claim's size proportional to the cue's effect on the prediction.",
     needs_model=True,
+    counts="edited",
 )

@@ -89,6 +89,7 @@ def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
         ),
         otherwise=f"Sharpen the {what}: rank the few {places} that drive the prediction first.",
         needs_model=True,
+        counts="exchanged",
     )
 
 

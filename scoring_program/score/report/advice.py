@@ -68,12 +68,9 @@ class Factors:
         return changed.total - self.total
 
 
-def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bool) -> Factors:
-    """Split a total into its factors.
-
-    `causes`: whether the phase has known causes.
-    """
-    axes = {name: columns[name] for name in AXES if causes or not REGISTRY[name].of_causes}
+def factors(columns: Mapping[str, float], score: ExplanationScore, left_out: frozenset[str]) -> Factors:
+    """Split a total into its factors, without the axes that are left out."""
+    axes = {name: columns[name] for name in AXES if name not in left_out}
     parts = Factors(columns["coverage"], 1.0, axes, score)
     whole = parts.total
     return replace(parts, skill_factor=min(1.0, columns["explanation"] / whole) if whole > 0 else None)
