@@ -256,7 +256,8 @@ def _training(phase: PagePhase) -> dict[str, str]:
 FIGURES: dict[str, Callable[[PagePhase], Any]] = {
     "title": lambda phase: phase.entry.name,
     "is_open": lambda phase: phase.is_open,
-    "drawn": lambda phase: "exchanges" in phase.input_settings,
+    "drawn": lambda phase: "copies" in phase.input_settings,
+    "exchanged": lambda phase: "exchanges" in phase.input_settings,
     "targets": lambda phase: phase.scoring("targets"),
     "main": lambda phase: {target["name"]: target for target in phase.scoring("targets")}[phase.scoring("main_target")],
     "cues": lambda phase: phase.setting("explanation", "evidence", "cues"),
