@@ -248,10 +248,10 @@ def _mean(values: Iterable[float]) -> float | None:
 def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
     effects, repeats = axes.effects, axes.repeats
     share = effects.answered / effects.asked if effects.asked else None
-    yield Diagnostic("Altered copies answered", share, "share", "Share of calls on altered copies with a valid answer.")
+    yield Diagnostic("Perturbed copies answered", share, "share", "Share of calls on perturbed copies with a valid answer.")
     repeated = None if effects.repeated is None else float(effects.repeated.max())
-    meaning = "Largest difference between two processes' answers to one altered copy; smaller effects are ignored."
-    yield Diagnostic("Altered copies asked twice", repeated, "range", meaning)
+    meaning = "Largest difference between two processes' answers to one perturbed copy; smaller effects are ignored."
+    yield Diagnostic("Perturbed copies asked twice", repeated, "range", meaning)
     everything = axes.table.weighted(np.ones((1, len(axes.table.clips))))
     for kind, sums in (("space", everything.faithfulness_space), ("time", everything.faithfulness_time)):
         if sums[0, 2] > 0:
@@ -262,7 +262,7 @@ def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
             )
             yield Diagnostic(f"Always so, {kind}", float(yardstick(sums)[0]), "correlation", meaning)
     meaning = "Share that repeats in a fresh process and another order; the rest does not count."
-    shares = {"map": repeats.space, "timeline": repeats.time, "claims": repeats.claims, "text": repeats.text}
+    shares = {"saliency map": repeats.space, "temporal attribution": repeats.time, "claims": repeats.claims, "text": repeats.text}
     for name, share in shares.items():
         yield Diagnostic(f"Repeats, {name}", share if repeats.clips else None, "share", meaning)
 

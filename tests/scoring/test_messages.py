@@ -167,7 +167,7 @@ def test_too_few_people_or_kinds_to_tell_what_is_always_so(
     case.probes = probes
     done = score(case)
     _, _, theirs = done.log.partition("For the organisers:")
-    assert (f"WARNING · yardstick_missing · altered copies · found {found}" in theirs) == bool(found)
+    assert (f"WARNING · yardstick_missing · perturbed copies · found {found}" in theirs) == bool(found)
     measured = [done.scores[key] > 0.3 for key in ("faithfulness_space", "faithfulness_time")]
     assert measured == [probes is honest_probes and not found] * 2
 
@@ -250,7 +250,7 @@ def test_the_determinism_receipt_is_put_into_words(score: Score, receipt: object
     text = Page(score(case).page).text
     assert f"Same answer twice{words}\n" in text
     assert (
-        f"Same answer twice, altered{words.replace('clips', 'altered copies').replace('clip', 'altered copy')}\n"
+        f"Same answer twice, perturbed{words.replace('clips', 'perturbed copies').replace('clip', 'perturbed copy')}\n"
         in text
     )
     assert "Isolationseccomp limits and seccomp, no Landlock\n" in text

@@ -165,7 +165,7 @@ def test_an_explanation_holds_up_only_where_all_that_was_tested_does(weak: str) 
 def test_what_was_not_given_or_not_asked_is_said() -> None:
     nothing = replace(with_axes(NUMBERS, text=0.0), units={}, edited={}, claimed={})
     assert clip_state(nothing) == "none"
-    beginnings = ("No map given", "No timeline given", "No testable claim about Age", "Not valid")
+    beginnings = ("No saliency map given", "No temporal attribution given", "No testable claim about Age", "Not valid")
     for (_, _, words), begins in zip(reasons(nothing, Explanation(), (), WIDE), beginnings, strict=True):
         assert words.startswith(begins)
     assert "Contradicts" in reasons(nothing, MAPS, (), WIDE)[3][2]
