@@ -28,7 +28,7 @@ PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", 
 LOCK = "requirements.lock"
 LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 """A package in a lock, and its version."""
-SHORT = ("explanation", "skill", "_accuracy")
+SHORT = ("explanation", "skill")
 """Ends of the keys of columns in the short table of landmarks."""
 MOST_DECIMALS = 3
 NONE = "–"
