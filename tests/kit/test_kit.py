@@ -214,10 +214,10 @@ def test_what_its_texts_name_is_in_the_kit(kit: Path) -> None:
     assert not absent, "\n".join(absent)
 
 
-def test_tables_name_what_the_kit_holds(kit: Path) -> None:
-    table = (kit / "README.md").read_text("utf-8").partition("## What is in the kit")[2].partition("## ")[0]
-    rows = "\n".join(line.partition(" | ")[0] for line in table.splitlines() if line.startswith("|"))
-    named = re.findall(r"`([\w./]+)`", rows)
+def test_the_list_names_what_the_kit_holds(kit: Path) -> None:
+    section = (kit / "README.md").read_text("utf-8").partition("## What is in the kit")[2].partition("## ")[0]
+    heads = " ".join(re.findall(r"^- (.+?)(?:: |$)", section, re.MULTILINE))
+    named = re.findall(r"`([\w./]+)`", heads + section.partition("`kit.py`")[2].partition("\n")[0])
     assert [name for name in named if not (kit / name).exists()] == []
     tops = {name.partition("/")[0] for name in named}
     assert {path.name for path in kit.iterdir()} - tops <= {"README.md"}

@@ -293,7 +293,7 @@ def test_maps_of_any_kind_give_a_page(tmp_path: Path, weights: Any) -> None:  # 
     evidence = {"space": {"rows": len(weights), "columns": 2, "weights": [weights]}, "time": weights, "cues": []}
     case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": evidence}
     case.probes = lambda made: [one for one in honest_probes(made) if one["kind"] != "unit"]
-    assert "No map given" in page_of(tmp_path, case).text
+    assert "No saliency map given" in page_of(tmp_path, case).text
 
 
 def test_a_fine_grid_is_outlined_exactly_and_a_scattered_one_left_out(tmp_path: Path) -> None:
