@@ -248,7 +248,8 @@ def _mean(values: Iterable[float]) -> float | None:
 def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
     effects, repeats = axes.effects, axes.repeats
     share = effects.answered / effects.asked if effects.asked else None
-    yield Diagnostic("Perturbed copies answered", share, "share", "Share of calls on perturbed copies with a valid answer.")
+    meaning = "Share of calls on perturbed copies with a valid answer."
+    yield Diagnostic("Perturbed copies answered", share, "share", meaning)
     repeated = None if effects.repeated is None else float(effects.repeated.max())
     meaning = "Largest difference between two processes' answers to one perturbed copy; smaller effects are ignored."
     yield Diagnostic("Perturbed copies asked twice", repeated, "range", meaning)
@@ -262,7 +263,8 @@ def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
             )
             yield Diagnostic(f"Always so, {kind}", float(yardstick(sums)[0]), "correlation", meaning)
     meaning = "Share that repeats in a fresh process and another order; the rest does not count."
-    shares = {"saliency map": repeats.space, "temporal attribution": repeats.time, "claims": repeats.claims, "text": repeats.text}
+    shares = {"saliency map": repeats.space, "temporal attribution": repeats.time}
+    shares |= {"claims": repeats.claims, "text": repeats.text}
     for name, share in shares.items():
         yield Diagnostic(f"Repeats, {name}", share if repeats.clips else None, "share", meaning)
 

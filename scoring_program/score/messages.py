@@ -116,7 +116,7 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
             kinds.setdefault((shown.code, shown.stage, shown.severity, shown.fault), []).append(shown)
     warnings = [*_passes(results, outcomes)]
     if outcomes.no_yardstick:
-        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, saliency maps and temporal attributions are not scored"
+        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, saliency map and temporal attribution do not count"
         warnings.append(wrong("yardstick_missing", "perturbed copies", outcomes.no_yardstick, expected))
     warnings += _protected(outcomes, audience)
     run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *warnings), audience)

@@ -1,7 +1,6 @@
 """The closed list of problem codes: used in the code, told in the docs, and nothing else."""
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args

@@ -1,4 +1,4 @@
-"""The second pass as a whole: perturbed copies are asked in a fresh process, recorded, and never cost the first pass."""
+"""The second pass: perturbed copies are asked in a fresh process, recorded, and never cost the first pass."""
 
 import hashlib
 import json
@@ -252,7 +252,7 @@ def test_a_crash_costs_its_call_and_the_restarts_of_the_task(ingest: Ingest, fil
     assert run["status"] == "complete", outcome.printed
     assert run["clips"]["ok"] == 5
     assert run["restarts"] == 2
-    # The second look asks four clips in the first process: its tenth call is the sixth perturbed copy, then every tenth.
+    # The second look asks four clips in the first process: its tenth call is the sixth copy, then every tenth.
     unanswered = [n for n, line in enumerate(lines) if line["kind"] != "twin" and line["prediction"] is None]
     assert len(unanswered) == 3
     assert run["probes"]["asked"] == len(lines) < run["probes"]["planned"]

@@ -234,5 +234,4 @@ def locked(name: str) -> dict[str, str]:
 def test_the_same_environment_at_home_has_the_same_versions() -> None:
     kit, lock = locked("starting_kit/requirements.txt"), locked("ingestion_program/requirements.lock")
     assert {name: lock[name.lower()] for name in kit} == kit
-    # In the command no mark can stand.
-    assert f" {COMPETITION['docker_image']} bash\n" in text_of("environment")
+    assert f"`{COMPETITION['docker_image']}`" in text_of("environment")

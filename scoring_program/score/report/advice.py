@@ -242,7 +242,7 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
     gain = parts.gain(skill_factor=1.0)
     if skill <= 0:
         sentence = "Predict better than the training mean: without that, explanations hardly count."
-        evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}. Check signs and RGB, and validate by person."
+        evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}. Check signs and RGB."
     else:
         sentence = "Predict better: the skill factor multiplies the whole score."
         known = "" if parts.skill_factor is None else f"The skill factor is {number(parts.skill_factor, 2)} of 1. "

@@ -221,8 +221,8 @@ def _verdict(run: ScoredRun) -> Iterator[str]:
     outcomes = run.outcomes
     if run.outcomes.parts_hidden:
         yield (
-            "This total is a diagnostic: models can recognise perturbed copies of filmed clips, so an honest explanation "
-            "need not get the highest total."
+            "This total is a diagnostic: models can recognise perturbed copies of filmed clips, so an honest "
+            "explanation need not get the highest total."
         )
     first, _ = run.evaluation.columns[0]
     if first.key != TOTAL:
