@@ -173,6 +173,15 @@ def test_what_both_programs_say_of_a_problem_is_said_once() -> None:
     assert once.levels == {"ERROR": 1, "WARNING": 1}
 
 
+@pytest.mark.parametrize(("clips", "shown"), [(None, 2), (3, 0)])
+def test_that_few_clips_show_few_people_is_no_news(clips: int | None, shown: int) -> None:
+    said: list[str] = []
+    once = runs.Once(said.append, set(), clips)
+    for line in ("For the organisers:", "  - WARNING · yardstick_missing · perturbed copies · found units of 2 people"):
+        once(line)
+    assert (len(said), once.levels["WARNING"]) == (shown, int(bool(shown)))
+
+
 @pytest.mark.parametrize(("columns", "erased"), [(200, 1), (60, 2)])
 def test_each_pass_has_one_line_of_progress_on_a_terminal(
     columns: int, erased: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
