@@ -247,6 +247,17 @@ def test_figures_on_its_pages_follow_its_settings(bundle: Path, tmp_path: Path) 
     assert after.splitlines()[:-1] == page.replace(": 30 s for `predict`", ": 45 s for `predict`").splitlines()[:-1]
 
 
+def test_exchanges_do_not_make_filmed_people_drawn(bundle: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(bundle, tmp_path / "copy"))
+    for path in copy.glob("input_data/*/task.yaml"):
+        path.write_text(path.read_text() + "exchanges: exchanges.json\n")
+        path.with_name("exchanges.json").write_text('{"format_version": 2, "clips": {}}')
+    assert main(["pages", "--bundle", str(copy)]) == 0
+    texts = {path.stem: path.read_text() for path in copy.glob("pages/*.md")}
+    assert "come from other moments of the same clip" in texts["measurement"]
+    assert "synthetic" not in "".join(texts.values())
+
+
 def test_no_program_names_a_target() -> None:
     names = re.compile(
         r"extraversion|agreeableness|conscientiousness|emotional_stability|neuroticism|openness|\binterview\b"
