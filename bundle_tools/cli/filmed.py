@@ -88,7 +88,7 @@ def _write(root: Path, phases: list[FilmedPhase], made: dict[str, list[dict[str,
         results += add_cues(phase, own, workers())
         ready = sum(result["entry"] is not None for result in own)
         say(f"{phase.name}: exchanges of {ready} of {len(phase.clips)} clips: {phase.inputs / 'exchanges.json'}")
-    say("Measuring whether altered calls can be told from plain ones.")
+    say("Measuring whether perturbed calls can be told from plain ones.")
     figures = measure([result for result in results if result["entry"] is not None])
     content = {"format_version": FORMAT_VERSION, "version": VERSION, "seed": SEED, "exchanges_sha256": hashes}
     text = json.dumps({**content, "interventions": figures}, indent=1) + "\n"

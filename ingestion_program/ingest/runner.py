@@ -184,5 +184,5 @@ def _broken_off(error: Exception) -> list[Problem]:
     sys.stderr.writelines(traceback.format_tb(error.__traceback__))
     # Only the type: the text of an exception may quote what a model sent.
     found = f"{type(error).__name__} in the second pass"
-    problem = CAUSES["program"].as_problem("run", "altered copies", found=found)
+    problem = CAUSES["program"].as_problem("run", "perturbed copies", found=found)
     return [replace(problem, fix="report it with the log", severity="warning")]

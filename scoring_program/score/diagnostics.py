@@ -253,10 +253,11 @@ def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
     ):
         if count := int((left == 0).sum()):
             yield Diagnostic(f"Clips without {what}", count, "", f"Clips that are left out of {axes_named}.")
-    yield Diagnostic("Altered copies answered", share, "share", "Share of calls on altered copies with a valid answer.")
+    meaning = "Share of calls on perturbed copies with a valid answer."
+    yield Diagnostic("Perturbed copies answered", share, "share", meaning)
     repeated = None if effects.repeated is None else float(effects.repeated.max())
-    meaning = "Largest difference between two processes' answers to one altered copy; smaller effects are ignored."
-    yield Diagnostic("Altered copies asked twice", repeated, "range", meaning)
+    meaning = "Largest difference between two processes' answers to one perturbed copy; smaller effects are ignored."
+    yield Diagnostic("Perturbed copies asked twice", repeated, "range", meaning)
     everything = axes.table.weighted(np.ones((1, len(axes.table.clips))))
     for kind, sums in (("space", everything.faithfulness_space), ("time", everything.faithfulness_time)):
         if sums[0, 2] > 0:
@@ -267,7 +268,8 @@ def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
             )
             yield Diagnostic(f"Always so, {kind}", float(yardstick(sums)[0]), "correlation", meaning)
     meaning = "Share that repeats in a fresh process and another order; the rest does not count."
-    shares = {"map": repeats.space, "timeline": repeats.time, "claims": repeats.claims, "text": repeats.text}
+    shares = {"saliency map": repeats.space, "temporal attribution": repeats.time}
+    shares |= {"claims": repeats.claims, "text": repeats.text}
     for name, share in shares.items():
         yield Diagnostic(f"Repeats, {name}", share if repeats.clips else None, "share", meaning)
 

@@ -1,4 +1,4 @@
-"""The second pass as a whole: altered copies are asked in a fresh process, recorded, and never cost the first pass."""
+"""The second pass: perturbed copies are asked in a fresh process, recorded, and never cost the first pass."""
 
 import hashlib
 import json
@@ -138,7 +138,7 @@ def test_every_call_of_the_plan_is_asked_and_recorded(asked: Outcome) -> None:
     (twin, *_) = [line for line in lines if line["kind"] == "twin"]
     assert twin["prediction"] is None
     assert twin["explanation"]["evidence"]["cues"][0]["cue"] == "lighting"
-    assert f"second pass: {len(lines)} of {len(lines)} calls on altered copies" in outcome.printed
+    assert f"second pass: {len(lines)} of {len(lines)} calls on perturbed copies" in outcome.printed
     assert "probes.jsonl" in outcome.json("manifest.json")["files"]
 
 
@@ -301,7 +301,7 @@ def test_spoiled_files_end_the_second_pass_and_cost_the_first_nothing(
     assert run["probes"]["asked"] == len((outcome.folder / "probes.jsonl").read_bytes().splitlines())
 
 
-# Ingestion in which the fifth altered copy meets an error of ours.
+# Ingestion in which the fifth perturbed copy meets an error of ours.
 BREAKS = """\
 import sys
 from pathlib import Path

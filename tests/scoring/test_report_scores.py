@@ -132,8 +132,9 @@ def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     gains = [int(found.group()) for item in scores.advice if (found := re.search(r"\d+", item.gain))]
     assert gains == sorted(gains, reverse=True)
     assert 3 <= len(scores.advice) <= 5
-    time = next(item for item in scores.advice if "Return a timeline" in item.sentence)
-    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. 100\s% of the clips have no valid timeline\."
+    time = next(item for item in scores.advice if "Return a temporal attribution" in item.sentence)
+    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. "
+    said += r"100\s% of the clips have no valid temporal attribution\."
     assert re.fullmatch(said, time.evidence)
 
 
@@ -181,12 +182,13 @@ def test_copies_that_were_not_reached_are_a_reason_to_hurry(
     case.probes = lambda of: [call for call in honest_probes(of) if call["clip_id"] in of.clip_ids[:9]]
     case.run = {"probes": {"planned": 40, "asked": asked, "answered": 20 if asked == 10 else 29}, "time_limit_s": 600}
     scores = screen(tmp_path, case)
-    hurry = [one for one in scores.advice if one.sentence == "Make the model faster: altered copies were not reached."]
+    faster = "Make the model faster: perturbed copies were not reached."
+    hurry = [one for one in scores.advice if one.sentence == faster]
     assert bool(hurry) == told
     if told:
-        assert hurry[0].evidence.startswith("11 of 40 altered copies")
+        assert hurry[0].evidence.startswith("11 of 40 perturbed copies")
     (_, _, note, tone), *_ = (item for item in scores.status if item[0] == "Time")
-    assert (f"{late} altered copies not reached" in note) == bool(late)
+    assert (f"{late} perturbed copies not reached" in note) == bool(late)
     assert (tone == "warning") == bool(late)
 
 

@@ -28,7 +28,7 @@ PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", 
 LOCK = "requirements.lock"
 LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 """A package in a lock, and its version."""
-SHORT = ("explanation", "skill", "_accuracy")
+SHORT = ("explanation", "skill")
 """Ends of the keys of columns in the short table of landmarks."""
 MOST_DECIMALS = 3
 NONE = "–"
@@ -257,6 +257,7 @@ FIGURES: dict[str, Callable[[PagePhase], Any]] = {
     "title": lambda phase: phase.entry.name,
     "is_open": lambda phase: phase.is_open,
     "drawn": lambda phase: str(phase.input_settings.get("data_version")).startswith(SYNTHETIC),
+    "exchanged": lambda phase: "exchanges" in phase.input_settings,
     "targets": lambda phase: phase.scoring("targets"),
     "main": lambda phase: {target["name"]: target for target in phase.scoring("targets")}[phase.scoring("main_target")],
     "cues": lambda phase: phase.setting("explanation", "evidence", "cues"),

@@ -180,7 +180,7 @@ def _kinds(entry: object) -> Iterator[str]:
 
 
 def altered_calls(edits: int) -> int:
-    """Return the highest number of model calls for a clip and its altered copies after the first pass."""
+    """Return the highest number of model calls for a clip and its perturbed copies after the first pass."""
     return 1 + UNITS + edits
 
 

@@ -72,7 +72,7 @@ class ProbePass:
     def run(self, pool: WorkerPool, clock: Clock, log: Log) -> None:
         """Make the calls until all are made, time runs out or the model cannot be restarted."""
         started = clock.elapsed_s()
-        progress = Progress(log, clock, "second pass", "calls on altered copies", self._count.planned)
+        progress = Progress(log, clock, "second pass", "calls on perturbed copies", self._count.planned)
         limits = PassLimits(counts=False, call_s=self._limits.call_s, spare_s=self._limits.load_s)
         for task, index, answer in pool.ask(self._tasks(self._plan), limits):
             for problem in answer.problems:
@@ -114,7 +114,7 @@ class ProbePass:
         if again.clips:
             self._count.again = again
             same = f"{again.identical} of {again.clips}"
-            log.line(f"asked again in a fresh process: {same} altered copies got the same answer")
+            log.line(f"asked again in a fresh process: {same} perturbed copies got the same answer")
 
     def _add_again(self, call: Call, prediction: dict[str, float] | None, again: Determinism) -> None:
         self._results.add_probe(line(call, prediction, None, again=True))
@@ -127,12 +127,12 @@ class ProbePass:
         if count.answered < count.asked:
             common = [(self._first_failures[code], times) for code, times in self._failures.most_common(NAMED_CAUSES)]
             causes = "; ".join(f"{times} × {first.code} ({first.where}: {first.found})" for first, times in common)
-            found = f"{count.asked - count.answered} of {count.asked} altered copies without a valid answer"
+            found = f"{count.asked - count.answered} of {count.asked} perturbed copies without a valid answer"
             fixes = [first.fix or CODES[first.code].fix for first, _ in common] or [CODES["probes_unanswered"].fix]
             found = f"{found}: {causes}" if causes else found
-            problems.append(_warning("probes_unanswered", found, "an answer for every altered copy", fixes[0]))
+            problems.append(_warning("probes_unanswered", found, "an answer for every perturbed copy", fixes[0]))
         if count.asked < count.planned:
-            found = f"{count.planned - count.asked} of {count.planned} altered copies that were not reached"
+            found = f"{count.planned - count.asked} of {count.planned} perturbed copies that were not reached"
             fix = "make the model faster"
             if self._gone is not None:
                 found, fix = f"{found}: {self._gone.found}", "correct the error that stopped the model"
@@ -183,4 +183,4 @@ def _seconds(clip: ClipSource) -> int:
 
 
 def _warning(code: str, found: str, expected: str, fix: str) -> Problem:
-    return Problem(code, "run", "altered copies", found, expected, fix, severity="warning")
+    return Problem(code, "run", "perturbed copies", found, expected, fix, severity="warning")

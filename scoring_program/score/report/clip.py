@@ -83,7 +83,7 @@ _WHERE = {"space": "a place", "time": "a moment"}
 Reason = tuple[str, str, str]
 """(one of `STATES`, part of the explanation, one or two sentences)."""
 _OTHER = {"space": "place", "time": "second"}
-_NOT_GIVEN = {"space": "No map given: scores 0.", "time": "No timeline given: scores 0."}
+_NOT_GIVEN = {"space": "No saliency map given: scores 0.", "time": "No temporal attribution given: scores 0."}
 
 
 def state_of(value: float) -> str:

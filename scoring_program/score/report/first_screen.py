@@ -49,7 +49,7 @@ def status(run: ScoredRun) -> tuple[StatusItem, ...]:
         ("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain"),
         ("Records", *_SEAL[run.results.folder.sealed]),
         _same_twice("Same answer twice", facts.determinism, "clip", "clips"),
-        _same_twice("Same answer twice, altered", facts.receipt_of_copies, "altered copy", "altered copies"),
+        _same_twice("Same answer twice, perturbed", facts.receipt_of_copies, "perturbed copy", "perturbed copies"),
     )
 
 
@@ -78,7 +78,7 @@ def _time(run: ScoredRun) -> StatusItem:
         return "Time", f"{facts.duration_s:.1f} s", ended, "warning" if ended else "plain"
     share = facts.duration_s / facts.time_limit_s
     late = facts.second_pass.planned - facts.second_pass.asked if facts.second_pass else 0
-    unreached = f"{plural(late, 'altered copy', 'altered copies')} not reached" if late else ""
+    unreached = f"{plural(late, 'perturbed copy', 'perturbed copies')} not reached" if late else ""
     note = ended or unreached or f"{percent(share)} of the limit"
     close = bool(ended or unreached) or share >= _NEARLY_ALL
     return "Time", f"{facts.duration_s:.1f} s of {facts.time_limit_s:.0f} s", note, "warning" if close else "good"
