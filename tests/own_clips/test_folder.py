@@ -146,7 +146,7 @@ def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) 
         *("Responsible use", "FAQ", "Glossary"),
     ]
     explanations = (bundle / "pages" / "explanations.md").read_text()
-    assert "`hat` cannot be edited in footage" in explanations
+    assert "`hat` cannot be edited out of footage" in explanations
     assert "Bright lighting raised the warmth score" in explanations
     assert "the rules hold for yours" in (bundle / "docs" / "language.md").read_text()
     guide = (bundle / "docs" / "participant.md").read_text()
