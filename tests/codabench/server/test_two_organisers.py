@@ -105,20 +105,22 @@ def test_a_file_is_run_again_once(site: Replacing, request_: tuple[str, str], ac
     assert sorted(entry["owner"] for entry in left.values()) == ["ann", "bob"]
 
 
-def test_of_two_runs_again_the_first_stays(site: Replacing) -> None:
-    """Both have asked for a new run before either has looked at what the other did."""
+@pytest.mark.parametrize("is_first", [False, True])
+def test_of_two_runs_again_the_first_stays(site: Replacing, *, is_first: bool) -> None:
+    """Both have asked for a new run before either has looked at what the other did; each deletes only its own."""
     old = site.submit("ann")
     site.server.busy = True
-    first: list[int] = []
+    others: list[int] = []
 
     def run_again() -> None:
         entry = site.server.submissions[old]
-        first.append(site.server.add_submission("ann", entry["phase"], entry["data"]))
+        others.append(site.server.add_submission("ann", entry["phase"], entry["data"]))
 
-    site.server.meanwhile = ("POST", "/re_run_submission/", run_again)
+    site.server.meanwhile = ("DELETE" if is_first else "POST", f"/{old}/", run_again)
     printed = site("rerun", old, "--yes")
-    assert f"deleted, as another organiser has run the same file again as #{first[0]}" in printed
-    assert list(site.server.submissions) == first
+    assert (f"deleted, as another organiser has run the same file again as #{others[0]}" in printed) != is_first
+    assert len(site.server.submissions) == 1 + is_first
+    assert others[0] in site.server.submissions
 
 
 @pytest.mark.parametrize("request_", [("POST", "/api/submissions/$"), ("POST", "/api/datasets/$")])
