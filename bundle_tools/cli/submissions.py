@@ -96,6 +96,9 @@ def rerun(
     confirm([f"Runs again, and deletes the old runs and their outputs: {_named(chosen)}."], yes=arguments.yes)
     numbers = {run.submission_id for run in chosen}
     old = replacing.old_runs(connection, phase, lambda run: run.submission_id in numbers)
+    if not old:
+        say("Another organiser has already run them again or deleted them: nothing was changed.")
+        return 0
     return run_again(connection, competition, phase, old, arguments.wait)
 
 
