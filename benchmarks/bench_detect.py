@@ -7,7 +7,7 @@ intervals of 95 % are by bootstrap over persons.
 
 "The same cues": against plain clips with the same values of all cues, drawn that way at once. "First pass": against the
 clips of the first pass, among which counterparts are as frequent as what they replace, but neutral cues are rare.
-The operators for filmed clips are tried on drawn clips without their second drawing.
+The draws of filmed clips are tried on drawn clips without their second drawing.
 """
 
 import argparse
@@ -93,7 +93,7 @@ def measure(calls: Iterable[Shown]) -> list[MeasuredCall]:
 
 
 def measure_drawn(drawn: Drawn, filmed: Sequence[Drawn], task: Task, draws: KeyedRandom) -> list[MeasuredCall]:
-    """Measure the exchanges of one clip, and the operators for filmed clips if it is in `filmed`."""
+    """Measure the exchanges of one clip, and the cue edits of filmed clips if it is in `filmed`."""
     samples = measure(exchanged_calls(drawn, task, draws))
     return samples + (measure(filmed_calls(drawn, filmed, task, draws)) if drawn in filmed else [])
 
@@ -161,7 +161,7 @@ def main() -> int:
     """Measure and print; the exit code tells whether the limit holds for every intervention on drawn clips."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, default=60, help="drawn clips, two of each person (default 60)")
-    parser.add_argument("--filmed", type=int, default=24, help="of these, to try operators for filmed clips on (24)")
+    parser.add_argument("--filmed", type=int, default=24, help="of these, to try the cue edits of filmed clips on (24)")
     parser.add_argument("--seed", type=int, default=SEED, help=f"of the clips and their calls (default {SEED})")
     parser.add_argument("--no-copies", action="store_true", help="leave out the rendered copies of the phases")
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")

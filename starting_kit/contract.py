@@ -111,7 +111,7 @@ class Evidence(TypedDict, total=False):
     space: Weights | None
     """Map over the whole picture: shape (rows, columns) or (times, rows, columns), of any size."""
     time: Weights | None
-    """Timeline: one weight per second, or rows of (start in seconds, end in seconds, weight)."""
+    """Temporal attribution: one weight per second, or rows of (start in seconds, end in seconds, weight)."""
     cues: Sequence[Claim] | None
     """Claims: which cue moved which target, each pair once. One invalid claim makes the whole list invalid."""
 

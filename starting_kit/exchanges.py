@@ -1,7 +1,7 @@
 """The challenge's own exchanges on clips whose second drawing is at hand: how your model reacts to each part.
 
 In the second pass, parts of a clip are exchanged for their counterparts; what changes the predictions most should be
-marked most. This gives the same altered copies at home::
+marked most. This gives the same perturbed copies at home::
 
     original, units = Exchanges("input_data/practice")["c03dc9feb2"]
     before = model.predict(original)
@@ -41,7 +41,7 @@ class AlteredClip(FileClip):
 
     def __init__(self, source: ClipSource) -> None:
         if source.alteration is None:
-            raise ValueError("an altered clip needs an alteration")
+            raise ValueError("a perturbed copy needs an alteration")
         super().__init__(source.path, source.transcript)
         self._alteration = source.alteration
 

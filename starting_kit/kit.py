@@ -123,7 +123,7 @@ def _run(args: argparse.Namespace) -> int:
     if not checked.runs:
         _say(NOT_RUN)
         return 1
-    log = Once(ProgressLines(), checked.repeated)
+    log = Once(ProgressLines(), checked.repeated, args.clips)
     scored = run(args.submission, checked, out, args.clips, log)
     for line in score_lines(out) if scored else ():
         _say(line)
@@ -166,7 +166,7 @@ def _check(args: argparse.Namespace) -> int:
 
 def _try_out(submission: Path, checked: CheckResult, clips: int) -> bool:
     """Run a few clips and print everything but the scores; return whether all went well."""
-    log = Once(ProgressLines(), checked.repeated)
+    log = Once(ProgressLines(), checked.repeated, clips)
     with tempfile.TemporaryDirectory() as folder:
         scored = run(submission, checked, Path(folder) / "run", clips, log)
         printed = Path(folder) / "run" / PRINTED

@@ -33,6 +33,8 @@ _LOGGED = re.compile(
 _LISTED = re.compile(r"  - (?P<level>ERROR|WARNING) · (\d+ times · )?(?P<code>[a-z_]+) · .*")
 _LISTS = ("For you:", "For the organisers:")
 _PROGRESS = re.compile(r"(\[ingestion\] .*): \d+ of \d+ .* each; .*")
+_OF_FEW_CLIPS = "yardstick_missing"
+"""What scoring warns of where only a few clips, and so few people, are run."""
 _WATCHED = {"PROGRESS_EVERY_S": "1"}
 _ONE_UP = "\x1b[1A\x1b[2K"
 """Deletes the terminal's last row."""
@@ -44,8 +46,12 @@ Say = Callable[[str], object]
 class Once:
     """Passes on what the two programs print, but each problem only once."""
 
-    def __init__(self, say: Say, known: Container[str]) -> None:
-        """Start with no problem shown; `known`: codes of those shown before the run."""
+    def __init__(self, say: Say, known: Container[str], clips: int | None = None) -> None:
+        """Start with no problem shown.
+
+        `known`: codes of those shown before the run. `clips`: how many are run; None for all of them.
+        """
+        self._few = clips is not None
         self.levels: Counter[str] = Counter()
         """How many problems scoring listed as ERROR, how many as WARNING."""
         self._say = say
@@ -68,6 +74,8 @@ class Once:
         elif line in _LISTS:
             self._list = line
         elif listed := _LISTED.fullmatch(line):
+            if self._few and listed["code"] == _OF_FEW_CLIPS:
+                return
             self.levels[listed["level"]] += 1
             if listed["code"] not in self._codes:
                 for new in filter(None, (self._list, line)):

@@ -1,6 +1,7 @@
 """Altered and plain calls as a model sees them, made by ingestion's own classes."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,20 +11,17 @@ from ingest.data import Dataset, read_exchanges
 from ingest.draws import KeyedRandom
 from ingest.errors import Problem
 from ingest.media.alteration import ClipSource
-from ingest.media.exchange import Box, Exchange, Part
-from ingest.media.painter import Painter
+from ingest.media.exchange import Exchange, Part
 from ingest.media.sound import Sound
-from ingest.media.video import Frame, FrameReader, frame_shape, wanted_frames
+from ingest.media.transform import AlteredReader
+from ingest.media.video import Frame, frame_shape, wanted_frames
 from ingest.probes.copies import CopyFactory
-from ingest.probes.edits import OPERATORS as EDITS
-from ingest.probes.plan import EXCHANGE, FREEZE, Call
+from ingest.probes.edits import DRAW, EDITS
+from ingest.probes.plan import EXCHANGE, Call
 from ingest.requests import FrameRequest
-from ingest.settings import OPERATORS, Task
+from ingest.settings import Task
 
 RATE = 16_000
-HIDDEN_CELLS = 29
-"""A fifth of the 144 cells, as many as the largest mask of the default settings."""
-GRID = (9, 16)
 
 
 @dataclass(frozen=True)
@@ -48,14 +46,11 @@ class Shown:
         assert alteration is not None
         facts, request = alteration.facts, FrameRequest()
         shape = frame_shape(request, facts)
-        reader, painter = FrameReader(self.clip.path, threads=1), Painter(alteration, shape)
         frame = np.empty(shape, np.uint8)
-        asked = wanted_frames(request, facts)
-        for position, index in zip(asked.tolist(), alteration.shown(asked).tolist(), strict=True):
-            reader.read_into(index, frame, painter, position)
-            yield frame
-        painter.close()
-        reader.close()
+        with closing(AlteredReader(alteration, threads=1)) as reader:
+            for index in alteration.shown(wanted_frames(request, facts)).tolist():
+                reader.read_into(index, frame)
+                yield frame
 
     def sound(self) -> Sound:
         """Return the sound, `RATE` samples a second."""
@@ -77,7 +72,8 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: KeyedRandom) -> Iterator[Sh
     names = {name: f"{drawn.clip_id}-{name}" for name in drawn.exchanged}
     # The plain ones have a second drawing too, as every clip of such a phase has.
     exchanges: dict[str, Exchange] = dict.fromkeys([drawn.clip_id, *names.values()], exchange)
-    factory = CopyFactory(Dataset([], {}, exchanges, {}), task, draws)
+    # Clips with rendered copies: their brightness, size and loudness are not drawn.
+    factory = CopyFactory(Dataset([], dict.fromkeys(exchanges, ()), exchanges, {}), task, draws)
     plain = _source(drawn, drawn.clip_id, PLAIN)
     for name, parts in drawn.exchanged.items():
         suspects = tuple(by_name[part] for part in parts)
@@ -95,28 +91,19 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: KeyedRandom) -> Iterator[Sh
 
 
 def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: KeyedRandom) -> Iterator[Shown]:
-    """Yield every operator for filmed clips on a drawn clip whose second drawing is not used, and the clip itself."""
-    exchange = _exchange_of(drawn)
-    face = _face_of(exchange)
-    corners = np.array([corner for part in face for corner in part.outline])
-    (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
-    high = bottom - top  # eyes and mouth, so that brows, forehead and chin lie around
-    box = Box(max(0, left - 0.02), max(0, top - 0.5 * high), min(1, right + 0.02), min(1, bottom + 0.1 * high))
+    """Yield the cue edits of a clip as if it were filmed, without a second drawing, and the plain call."""
+    heights = {}
+    for clip in phase:
+        rows = [row for part in _face_of(_exchange_of(clip)) for _, row in part.outline]
+        heights[clip.clip_id] = 2 * (max(rows) - min(rows))  # eyes and mouth are about half of a face
     others = [_source(lender, lender.clip_id, PLAIN) for lender in phase]
-    factory = CopyFactory(Dataset(others, {}, {}, {drawn.clip_id: box}), task, draws)
-    source = _source(drawn, drawn.clip_id, PLAIN)
-    cells = _nearest_cells(float(left + right) / 2, float(top + bottom) / 2)
-    second = int(draws.generator("second", drawn.clip_id).integers(5))
-    calls: dict[str, Call] = {
-        operator: Call(drawn.clip_id, "unit", operator, "block", cells=cells) for operator in OPERATORS
-    }
-    calls["frozen second"] = Call(drawn.clip_id, "unit", FREEZE, "span", seconds=(second,))
-    calls |= {edit: Call(drawn.clip_id, "cue", edit, cue=cue) for cue, edit in EDITS.items()}
-    original = Call(drawn.clip_id, "original")
-    for name, call in calls.items():
-        for role, asked in (("altered", call), ("plain", original)):
-            (clip,) = factory.clips(source, [asked])
-            yield Shown(name, role, drawn.clip_id, drawn.person, clip, face)
+    factory = CopyFactory(Dataset(others, {}, {}, heights), task, draws)
+    source, face = _source(drawn, drawn.clip_id, PLAIN), _face_of(_exchange_of(drawn))
+    for cue in EDITS:
+        calls = (("altered", Call(drawn.clip_id, "cue", DRAW, cue=cue)), ("matched", Call(drawn.clip_id, "original")))
+        for role, call in calls:
+            (clip_shown,) = factory.clips(source, [call])
+            yield Shown(f"draw: {cue}", role, drawn.clip_id, drawn.person, clip_shown, face)
 
 
 def copied_calls(dataset: Dataset, people: dict[str, str], task: Task, draws: KeyedRandom) -> Iterator[Shown]:
@@ -142,8 +129,8 @@ def copied_calls(dataset: Dataset, people: dict[str, str], task: Task, draws: Ke
 
 def _exchange_of(drawn: Drawn) -> Exchange:
     problems: list[Problem] = []
-    path = drawn.folder / f"{PLAIN}.mp4"
-    exchanges = read_exchanges(drawn.folder, EXCHANGES, {drawn.clip_id: path}, problems)
+    clip = ClipSource(drawn.clip_id, drawn.folder / f"{PLAIN}.mp4", "")
+    exchanges = read_exchanges(drawn.folder, EXCHANGES, {drawn.clip_id: clip}, problems)
     assert not problems, problems
     return exchanges[drawn.clip_id]
 
@@ -154,11 +141,3 @@ def _face_of(exchange: Exchange) -> tuple[Part, ...]:
 
 def _source(drawn: Drawn, clip_id: str, file: str) -> ClipSource:
     return ClipSource(clip_id, drawn.folder / f"{file}.mp4", drawn.transcripts[file])
-
-
-def _nearest_cells(x: float, y: float) -> tuple[int, ...]:
-    """Return the cells around a point, as a map of the face names them."""
-    rows, columns = GRID
-    down, right = np.divmod(np.arange(rows * columns), columns)
-    far = np.hypot((right + 0.5) / columns - x, ((down + 0.5) / rows - y) * rows / columns)
-    return tuple(sorted(np.argsort(far, kind="stable")[:HIDDEN_CELLS].tolist()))

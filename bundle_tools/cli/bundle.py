@@ -114,7 +114,7 @@ def add_build(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     build.add_argument(
         "--baselines",
         action="store_true",
-        help="first run the solutions and compute the landmarks again, which takes minutes",
+        help="first run the solutions and compute the baselines again, which takes minutes",
     )
     add_bundle(build)
     build.set_defaults(action=_build)

@@ -93,30 +93,30 @@ def add_faces(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def _faces(arguments: argparse.Namespace) -> int:
     root = find_root(arguments.bundle)
-    folders: dict[str, tuple[Path, Path]] = {}
+    folders: dict[str, Path] = {}
     for phase in load(root).phases:
-        input_data, reference_data = folders_of(phase)
+        input_data, _ = folders_of(phase)
         if (input_data / FILE).exists() and not arguments.replace:
             raise BundleError(
                 f"{input_data / FILE} exists already, perhaps corrected by hand. Add --replace to overwrite it."
             )
-        folders[phase.slug] = input_data, reference_data
+        folders[phase.slug] = input_data
     clips = {
         name: [(clip_id, input_data / file) for clip_id, file, _ in read_clips(DataFiles(input_data))]
-        for name, (input_data, _) in folders.items()
+        for name, input_data in folders.items()
     }
     with progress_bar("clips") as progress:
         every = find_faces([clip for of_phase in clips.values() for clip in of_phase], workers(), progress)
     left = iter(every)
     faces: dict[str, list[FoundFace]] = {name: [next(left) for _ in of_phase] for name, of_phase in clips.items()}
-    for name, (input_data, reference_data) in folders.items():
-        write_faces(faces[name], input_data, reference_data)
+    for name, input_data in folders.items():
+        write_faces(faces[name], input_data)
         with_box = sum(face.box is not None for face in faces[name])
         say(f"{name}: a face in {with_box} of {len(faces[name])} clips: {input_data / FILE}")
     page = arguments.page or root / "private" / "faces.html"
     page.parent.mkdir(exist_ok=True)
     write_text(page, faces_page(faces))
-    say("The cues face and background were added to the settings: run bundle data baselines, then bundle pages.")
+    say("Framing can be edited in these clips: run bundle data baselines.")
     say(f"Check the faces, and correct or delete wrong ones: {page}. It shows people: keep it private.")
     return 0
 

@@ -8,7 +8,7 @@ from typing import Any
 from bundle_tools.atomic import write_text
 from bundle_tools.challenge.reading.tables import PhaseData, read_settings
 from bundle_tools.challenge.rules.detectability import FILE, FORMAT_VERSION, unmeasured
-from bundle_tools.cli.options import add_bundle, add_command, add_workers, count, folders_of
+from bundle_tools.cli.options import add_bundle, add_command, add_workers, count, folders_of, workers
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.console import counted, say
@@ -76,6 +76,7 @@ def _exchanges(arguments: argparse.Namespace) -> int:
 
 def _write(root: Path, phases: list[FilmedPhase], made: dict[str, list[dict[str, Any] | None]]) -> None:
     """Write exchanges, figures and page, and say what ranks."""
+    from bundle_tools.filmed.cues import add_cues  # noqa: PLC0415 - imports the ingestion program
     from bundle_tools.filmed.measure import SEED, measure  # noqa: PLC0415 - imports scikit-learn
 
     hashes, results = [], []
@@ -84,10 +85,10 @@ def _write(root: Path, phases: list[FilmedPhase], made: dict[str, list[dict[str,
             {**result, "person": phase.people[result["clip_id"]]} for result in made[phase.name] if result is not None
         ]
         hashes.append(write_exchanges(phase, own))
-        results += own
+        results += add_cues(phase, own, workers())
         ready = sum(result["entry"] is not None for result in own)
         say(f"{phase.name}: exchanges of {ready} of {len(phase.clips)} clips: {phase.inputs / 'exchanges.json'}")
-    say("Measuring whether altered calls can be told from plain ones.")
+    say("Measuring whether perturbed calls can be told from plain ones.")
     figures = measure([result for result in results if result["entry"] is not None])
     content = {"format_version": FORMAT_VERSION, "version": VERSION, "seed": SEED, "exchanges_sha256": hashes}
     text = json.dumps({**content, "interventions": figures}, indent=1) + "\n"

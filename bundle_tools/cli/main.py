@@ -27,7 +27,7 @@ Make a challenge
   data first-impressions | observations            the same from ChaLearn First Impressions V2
   data phase PHASE [--clips N] [--replace]         new synthetic clips and labels of a phase, from a secret seed
   data baselines [--skill-reference RUN]           what simple methods reach; what earns a skill factor of 1
-  data key-frames PHASE | faces                    pictures of clips for reports; where faces are
+  data faces | exchanges | key-frames PHASE        where faces are; exchanged parts; pictures for reports
   data canonical FOLDER                            clips put in by hand as models must get them
   data synth | committed                           a set of synthetic clips; the data of this repository
   pages [--check]                                  bring the figures on pages and guides up to date

@@ -24,7 +24,7 @@ from bundle_tools.own_clips.people import ASK, CHOICES
 from bundle_tools.own_clips.sheet import FILE as SHEET
 from bundle_tools.own_clips.sheet import write_sheet
 from bundle_tools.own_clips.writing import SetOptions, Written, write
-from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
+from bundle_tools.phase_data.settings import TRIED
 
 NOTICE = timedelta(days=30)
 """Default time between making a bundle and its first phase."""
@@ -189,9 +189,8 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     small = [part.name for part in parts if part.is_phase and len(part.clips) < FEW_CLIPS]
     if small:
         say(f"WARNING: {' and '.join(small)}: scores of fewer than {FEW_CLIPS} clips hardly tell models apart.")
-    if untried := [cue for cue in dataset.challenge.vocabulary if cue not in (*TRIED, *TRIED_WITH_FACES)]:
-        say(f"WARNING: {', '.join(untried)}: no edit removes {'it' if len(untried) == 1 else 'them'} from footage, so")
-        say("claims about such cues are shown but not tested. Keep them only where readers need them.")
+    if untried := [cue for cue in dataset.challenge.vocabulary if cue not in TRIED]:
+        say(f"{', '.join(untried)}: cannot be edited in footage, so claims about such cues are shown but not tested.")
     few = [part.name for part in parts if part.is_phase and part.people < FEW_PEOPLE]
     if few:
         say(f"WARNING: {' and '.join(few)}: with fewer than {FEW_PEOPLE} people, luck decides. Use more if you can.")

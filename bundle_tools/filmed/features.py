@@ -17,7 +17,7 @@ from bundle_tools.filmed.face import Array, grown
 from bundle_tools.filmed.moments import Flags
 from bundle_tools.filmed.versions import OUTLINE, Search, Versions
 
-PLAIN, ALTERED, BLURRED = "plain", "altered", "blurred"
+PLAIN, ALTERED, CONTROL = "plain", "altered", "control"
 """Kinds of calls."""
 TIME = "time"
 """The intervention in all parts for one span; the others are named as their part."""
@@ -83,7 +83,7 @@ def features(versions: Versions, joins: list[int], sham: bytes, other: bytes) ->
     found: dict[str, dict[str, list[float]]] = {}
     whole: dict[str, list[float]] = {PLAIN: [], ALTERED: []}
     for part, view in views.items():
-        found[part] = {kind: view.vector((kind,), window.span) for kind in (PLAIN, ALTERED, BLURRED)}
+        found[part] = {kind: view.vector((kind,), window.span) for kind in (PLAIN, ALTERED, CONTROL)}
         whole[PLAIN] += found[part][PLAIN]
         whole[ALTERED] += view.vector((PLAIN, ALTERED), window.span)
     found[TIME] = whole
@@ -104,8 +104,8 @@ class _View:
         corners = hull * scale + self._to_crop[:, 2]
         self.fixed = {ring: _ring(lambda size: grown(corners, size), ring, (SIDE, SIDE)) for ring in _RINGS}
         self.lower = self.fixed[OUTSIDE] & (np.arange(SIDE)[:, None] >= SIDE * 3 // 5)
-        self._crops: dict[str, list[Picture]] = {PLAIN: [], ALTERED: [], BLURRED: []}
-        self._rows: dict[str, list[tuple[Array, Array]]] = {PLAIN: [], ALTERED: [], BLURRED: []}
+        self._crops: dict[str, list[Picture]] = {PLAIN: [], ALTERED: [], CONTROL: []}
+        self._rows: dict[str, list[tuple[Array, Array]]] = {PLAIN: [], ALTERED: [], CONTROL: []}
         self._numbers: list[int] = []
 
     def add(self, number: int, first: Pixels, second: Pixels, *, in_full: bool) -> None:
@@ -116,7 +116,7 @@ class _View:
         plain, share = box.of(first), self._patcher.in_frame(self._soft, frame, box)[..., None]
         blurred = cv2.blur(plain, (max(3, round(BLUR * self._patcher.unit)),) * 2)
         shown = {PLAIN: plain}
-        for kind, other in ((ALTERED, box.of(second)), (BLURRED, blurred)):
+        for kind, other in ((ALTERED, box.of(second)), (CONTROL, blurred)):
             # Without a soft edge: a mean of two encodings has less noise, and detectors found that (0.66 to 0.70).
             shown[kind] = np.where(share > 0.5, other, plain)
         back = np.vstack([self._patcher.maps[frame], (0, 0, 1)])

@@ -31,7 +31,7 @@ from bundle_tools.filmed.versions import OTHER, SHAM, Versions
 from bundle_tools.phase_data.pictures import small_jpeg
 from bundle_tools.untrusted import read_json
 
-VERSION = 3
+VERSION = 4
 """Changes with what is made: exchanges of another version are made again."""
 LARGEST_RESULT = 4 << 20
 """Bytes."""

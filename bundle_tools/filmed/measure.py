@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, RobustScaler
 
 from bundle_tools.filmed.face import Array
-from bundle_tools.filmed.features import ALTERED, BLURRED, PLAIN, TIME
+from bundle_tools.filmed.features import ALTERED, CONTROL, PLAIN
 
 FOLDS, RESAMPLES = 5, 1000
 SEED = 0
@@ -78,6 +78,6 @@ def measure(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "people": len(set(people)),
             "detectors": area(of(PLAIN), of(ALTERED), people),
         }
-        if name != TIME:
-            figures[name]["control"] = area(of(PLAIN), of(BLURRED), people)
+        if CONTROL in those[0]["features"][name]:
+            figures[name]["control"] = area(of(PLAIN), of(CONTROL), people)
     return figures

@@ -14,7 +14,7 @@ from pydantic import Field, StrictFloat
 from pydantic.dataclasses import dataclass
 
 from bundle_tools.own_clips.files import Problems, plain
-from bundle_tools.phase_data.settings import TRIED, Challenge, Dates, Rules, Target
+from bundle_tools.phase_data.settings import OF_FOOTAGE, Challenge, Dates, Rules, Target
 from bundle_tools.schema import CONFIG, Entries, Name, Rule, Section, WrongSettings, line, matching, one_of, read
 
 NAME = r"[a-z][a-z0-9_]{0,31}"
@@ -28,7 +28,7 @@ _Bound = Annotated[StrictFloat, Field(ge=-1e6, le=1e6)]
 class Description:
     """The content of the file; missing keys have their defaults."""
 
-    challenge: Challenge = field(default_factory=lambda: Challenge(vocabulary=TRIED))
+    challenge: Challenge = field(default_factory=lambda: Challenge(vocabulary=OF_FOOTAGE))
     """Has no targets if the file names none; then every numeric column is a target."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Column of the table by role: clip, source, transcript, rater."""
@@ -74,7 +74,7 @@ class _File(Section):
     targets: Entries[_Target] = ()
     main_target: Name = ""
     group: _Group | None = None
-    vocabulary: Entries[_Name] = TRIED
+    vocabulary: Entries[_Name] = OF_FOOTAGE
     aliases: dict[Name, Entries[Name]] = field(default_factory=dict)
     columns: _Columns = field(default_factory=_Columns)
     ignore: Entries[Name] = ()

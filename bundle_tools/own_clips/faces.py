@@ -8,15 +8,12 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import yaml
 from av.error import FFmpegError
 
 from bundle_tools.decoding import Pixels, Unusable, moments, pictures
-from bundle_tools.errors import BundleError
 from bundle_tools.page import render
 from bundle_tools.phase_data.files import enter
 from bundle_tools.phase_data.pictures import small_jpeg
-from bundle_tools.phase_data.settings import TRIED_WITH_FACES
 from bundle_tools.tables import write_table
 
 WIDTH = 384
@@ -156,21 +153,12 @@ FILE = "faces.csv"
 COLUMNS = ("clip_id", "left", "top", "right", "bottom")
 
 
-def write_faces(faces: Sequence[FoundFace], input_data: Path, reference_data: Path) -> None:
-    """Write the table of one phase, and allow face and background as tested cues.
+def write_faces(faces: Sequence[FoundFace], input_data: Path) -> None:
+    """Write the table of one phase, and name it in the settings.
 
-    `faces`: the faces found in its clips; clips without a box are left out. Raises BundleError when a settings file
+    `faces`: the faces found in its clips; clips without a box are left out. Raises BundleError when the settings file
     cannot be changed.
     """
     rows = [(face.clip_id, *(f"{edge:.4f}" for edge in face.box)) for face in faces if face.box is not None]
     write_table(input_data / FILE, COLUMNS, sorted(rows))
-    settings = input_data / "task.yaml"
-    try:
-        cues = yaml.safe_load(settings.read_text("utf-8"))["explanation"]["evidence"]["cues"]
-    except (KeyError, TypeError, yaml.YAMLError) as error:
-        raise BundleError(
-            f"{settings}: expected explanation.evidence.cues; found none. See docs/data_format.md."
-        ) from error
-    vocabulary = [*cues, *(cue for cue in TRIED_WITH_FACES if cue not in cues)]
-    enter(settings, {"faces": FILE, "explanation.evidence.cues": vocabulary})
-    enter(reference_data / "task.yaml", {"explanation_score.vocabulary": vocabulary})
+    enter(input_data / "task.yaml", {"faces": FILE})

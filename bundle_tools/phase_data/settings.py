@@ -17,10 +17,10 @@ VOCABULARY = (
     "background", "clothing", "speech_rate", "words", "face", "voice",
 )  # fmt: skip
 """The cues that the programs have words for."""
-TRIED = ("motion", "lighting", "framing", "words", "voice")
-"""Cues that can be edited in any footage, and so be tested."""
-TRIED_WITH_FACES = ("face", "background")
-"""Additional cues that can be edited if the places of faces are known."""
+OF_FOOTAGE = ("motion", "lighting", "framing", "words", "voice")
+"""The usual cues of footage."""
+TRIED = ("lighting", "framing", "voice")
+"""Cues that can be edited in footage, and so be tested; framing only where the places of faces are known."""
 TIME_LIMIT_S = 600
 
 

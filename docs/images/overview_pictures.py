@@ -47,7 +47,7 @@ def take_overview(run: Path, browser: Any, report: Path) -> None:  # noqa: ANN40
     with Image.open(report) as picture:
         first_screen = picture.convert("RGB").crop((30, 0, picture.width - 30, FIRST_SCREEN))
         size = (800, 800 * first_screen.height // first_screen.width)
-        save(first_screen.resize(size, Image.Resampling.LANCZOS), "report.webp", quality=43)
+        save(first_screen.resize(size, Image.Resampling.LANCZOS), "report.webp", quality=36)
     tab = browser.new_page(viewport={"width": 800, "height": 100})
     tab.set_content(_card(run, before, after))
     with Image.open(BytesIO(tab.screenshot(full_page=True))) as picture:

@@ -69,12 +69,12 @@ _RUNNING = (
     Code("bad_answer", "C", _PROCESS, "an answer that cannot be read", "a small answer", "return less; do not write to inherited file descriptors"),
     Code("time_budget", "C", ("run",), "the time budget used up", "all clips inside the budget", "make the model faster: read fewer or smaller frames"),
     Code("restarts_used_up", "C", ("run",), "a model process that died or hung too often", "a process that keeps running", "look at the first failure in the log"),
-    Code("probes_unanswered", "W", ("run",), "altered copies without a valid answer", "an answer for every altered copy", "find the cause at home, with `kit.py run`: an exception, a call that takes too long, too much printed text or memory"),
-    Code("probes_not_reached", "W", ("run",), "altered copies that were not reached", "enough time and a running model for all of them", "make the model faster; look at the first failure in the log"),
+    Code("probes_unanswered", "W", ("run",), "perturbed copies without a valid answer", "an answer for every perturbed copy", "find the cause at home, with `kit.py run`: an exception, a call that takes too long, too much printed text or memory"),
+    Code("probes_not_reached", "W", ("run",), "perturbed copies that were not reached", "enough time and a running model for all of them", "make the model faster; look at the first failure in the log"),
     Code("calls_refused", "W", ("run",), "system calls that are not allowed", "allowed system calls only", "ignore this if all went well; otherwise avoid these calls, or ask the organisers to allow them"),
     Code("answers_equal", "W", ("run",), "the same prediction for every clip", "predictions that depend on the clip", "check what the model reads from a clip"),
     Code("answers_differ", "W", ("run",), "a different answer to the same clip", "the same answer both times", "fix seeds and the number of threads, and carry nothing over from one clip to the next"),
-    Code("answers_depend", "W", ("run",), "a different answer to the same altered copy in a fresh process", "the same answer both times", "carry nothing over from one call to the next, and fix seeds and the number of threads"),
+    Code("answers_depend", "W", ("run",), "a different answer to the same perturbed copy in a fresh process", "the same answer both times", "carry nothing over from one call to the next, and fix seeds and the number of threads"),
 )  # fmt: skip
 
 _RESULTS = (

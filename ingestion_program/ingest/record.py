@@ -232,6 +232,7 @@ def run_record(
         "results": stats.results,
         "determinism": stats.determinism and asdict(stats.determinism),
         "probes": stats.probes and stats.probes.record(),
+        "untested": stats.untested,
     }
 
 

@@ -16,6 +16,7 @@ from ingest.log import Log, Progress
 from ingest.media.alteration import ClipSource
 from ingest.model import CheckedExplanation, LoadFailed
 from ingest.pool import WorkerPool
+from ingest.probes.copies import CopyFactory
 from ingest.probes.run import ProbePass
 from ingest.record_writer import REPEATS, RecordWriter
 from ingest.settings import Task
@@ -46,12 +47,17 @@ class Runner:
         self._tally = stats
         self._feedback = feedback
         self._answers: dict[str, dict[str, float]] = {}
+        self._copies: CopyFactory | None = None
 
     def run(self, dataset: Dataset, draws: KeyedRandom) -> None:
         """Predict and explain every clip while the time budget lasts."""
         clips = dataset.clips
         if self._pool.runs_code:
             self._results.begin(REPEATS)
+        if self._task.probes is not None:
+            # Before a model runs, so that neither its time nor its answers decide what is read.
+            self._copies = CopyFactory(dataset, self._task, draws)
+            self._tally.untested = self._copies.untested()
         try:
             loaded = self._pool.start(clips)
             self._tally.begin(self._pool)
@@ -118,8 +124,8 @@ class Runner:
             return
         probes = None
         try:
-            if self._task.probes is not None:
-                probes = ProbePass(self._task, dataset, self._answers, draws, self._results, self._tally)
+            if self._copies is not None:
+                probes = ProbePass(self._task, dataset, self._copies, self._answers, draws, self._results, self._tally)
             self._in_a_fresh_process(dataset.clips, probes)
         except Exception as error:  # noqa: BLE001 - every clip has had its turn: nothing may cost its result any more
             self._tally.warn(_broken_off(error), self._log)
@@ -178,5 +184,5 @@ def _broken_off(error: Exception) -> list[Problem]:
     sys.stderr.writelines(traceback.format_tb(error.__traceback__))
     # Only the type: the text of an exception may quote what a model sent.
     found = f"{type(error).__name__} in the second pass"
-    problem = CAUSES["program"].as_problem("run", "altered copies", found=found)
+    problem = CAUSES["program"].as_problem("run", "perturbed copies", found=found)
     return [replace(problem, fix="report it with the log", severity="warning")]

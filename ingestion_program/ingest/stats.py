@@ -91,7 +91,7 @@ MOST = 20
 
 @dataclass
 class Determinism:
-    """Result of asking clips, or altered copies, again."""
+    """Result of asking clips, or perturbed copies, again."""
 
     clips: int = 0
     """Clips that were asked a second time."""
@@ -115,9 +115,9 @@ class Determinism:
         return self._problems("answers_differ", "clips", fix)
 
     def problems_of_copies(self) -> list[Problem]:
-        """Return a warning where answers to altered copies differ."""
+        """Return a warning where answers to perturbed copies differ."""
         fix = "carry nothing over from one call to the next, and fix seeds and the number of threads"
-        return self._problems("answers_depend", "altered copies", fix)
+        return self._problems("answers_depend", "perturbed copies", fix)
 
     def _problems(self, code: str, asked: str, fix: str) -> list[Problem]:
         differ = self.clips - self.identical
@@ -204,6 +204,8 @@ class RunStats:
     """Whether results were submitted instead of code."""
     probes: ProbeCount | None = None
     """Progress of the second pass; None if there was none."""
+    untested: dict[str, list[str]] = field(default_factory=dict)
+    """Ids of the clips without `exchanges`, and without cue `edits`; empty if the task has no second pass."""
 
     @property
     def whole(self) -> bool:

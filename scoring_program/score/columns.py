@@ -100,7 +100,7 @@ def columns(settings: Settings) -> tuple[Column, ...]:
     if settings.group:
         chosen = [settings.names.index(name) for name in settings.group.targets]
         title = settings.group.title
-        predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
+        predicted += _pair(settings.group.name, title, f"; mean of {len(chosen)} targets", chosen)
     explained = (column for column in _EXPLAINED if settings.causes or column.file != "causes")
     listed = (*explained, *predicted, *_OTHERS)
     if settings.rank_by == "explanation":
@@ -119,15 +119,15 @@ def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
     return [
         Column(
             f"{name}_accuracy",
-            f"{title}: accuracy",
-            f"1 minus the mean absolute error as a share of the range{of}.",
+            f"{title}: 1 - MAE",
+            f"1 minus the mean absolute error, on the range{of}.",
             lambda measured: measured.metrics["accuracy"][:, chosen].mean(axis=1),
             of_labels=True,
         ),
         Column(
             f"{name}_ccc",
             f"{title}: CCC",
-            f"Concordance with the labels, in order, spread and level{of}.",
+            f"Concordance with the labels{of}.",
             lambda measured: measured.metrics["ccc"][:, chosen].mean(axis=1),
             minimum=-1.0,
             worst=-1.0,
@@ -159,7 +159,7 @@ _EXPLAINED = (
     Column(
         SKILL,
         "Skill over the constant",
-        "Share of the constant baseline's error that is removed, averaged over all targets.",
+        "Share of the constant baseline's error that is removed; mean of all targets.",
         lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
         minimum=-1.0,
         worst=-1.0,
@@ -174,7 +174,7 @@ _OTHERS = (
     Column(
         "failed_clips",
         "Failed clips",
-        "Clips without a valid prediction; each gets the worst score.",
+        "Clips without a valid prediction.",
         lambda measured: measured.failed_clips,
         direction="asc",
         maximum=None,
@@ -200,7 +200,7 @@ _OTHERS = (
     Column(
         "jury",
         "Jury",
-        "Mean rating of the explanations by a jury; not in the total, and 0 before the jury has voted.",
+        "Mean rating by a jury; not in the total, 0 before it has voted.",
         lambda measured: measured.jury,
         minimum=LOWEST,
         maximum=HIGHEST,

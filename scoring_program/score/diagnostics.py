@@ -102,7 +102,7 @@ class Rank:
     clips: int
     """Number of clips with a place of that rank, >= 1."""
     change: float
-    """Mean effect of hiding it, on the unit scale, >= 0."""
+    """Mean effect of exchanging it, on the unit scale, >= 0."""
     error: float
     """Standard error of ``change``; 0 with one clip."""
 
@@ -157,17 +157,16 @@ Array = NDArray[np.float64]
 LARGE = 1.5
 """Reaction size from which the submission's code deserves a look.
 
-On the Practice clips with exchanged parts, `cue_reader` has 0.9. With hidden blocks of cells, as in filmed clips, it
-has 0.6; it has 1.2 if it gives a fixed answer without a face, and 1.8 if it does so without a sharp face.
+On the Practice clips `cue_reader` has 0.9.
 """
 
 
 @dataclass(frozen=True)
 class ReactionSize:
-    """How strongly a model reacts to hiding, relative to its claims."""
+    """How strongly a model reacts to exchanges, relative to its claims."""
 
     value: float | None
-    """Mean sum of the effects of hiding, divided by the mean sum of the claims' sizes; None: too few clips."""
+    """Mean sum of the effects of exchanges, divided by the mean sum of the claims' sizes; None: too few clips."""
 
     @property
     def large(self) -> bool | None:
@@ -176,7 +175,7 @@ class ReactionSize:
 
 
 def reaction_size(effects: Effects, parsed: ParsedClaims, shares: Array) -> ReactionSize:
-    """Compare the effects of hiding with the claims, over the clips that have both.
+    """Compare the effects of exchanges with the claims, over the clips that have both.
 
     The effect of a clip is the sum over all parts of its picture. Its claims are the submitted contributions of visible
     cues; signs stated in a text have no size. A sum of claims below the smallest effect that counts is raised to it.
@@ -248,10 +247,17 @@ def _mean(values: Iterable[float]) -> float | None:
 def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
     effects, repeats = axes.effects, axes.repeats
     share = effects.answered / effects.asked if effects.asked else None
-    yield Diagnostic("Altered copies answered", share, "share", "Share of calls on altered copies with a valid answer.")
+    for left, what, axes_named in (
+        (axes.table.exchanged, "exchanges", "faithfulness"),
+        (axes.table.edited, "cue edits", "cue claims"),
+    ):
+        if count := int((left == 0).sum()):
+            yield Diagnostic(f"Clips without {what}", count, "", f"Clips that are left out of {axes_named}.")
+    meaning = "Share of calls on perturbed copies with a valid answer."
+    yield Diagnostic("Perturbed copies answered", share, "share", meaning)
     repeated = None if effects.repeated is None else float(effects.repeated.max())
-    meaning = "Largest difference between two processes' answers to one altered copy; smaller effects are ignored."
-    yield Diagnostic("Altered copies asked twice", repeated, "range", meaning)
+    meaning = "Largest difference between two processes' answers to one perturbed copy; smaller effects are ignored."
+    yield Diagnostic("Perturbed copies asked twice", repeated, "range", meaning)
     everything = axes.table.weighted(np.ones((1, len(axes.table.clips))))
     for kind, sums in (("space", everything.faithfulness_space), ("time", everything.faithfulness_time)):
         if sums[0, 2] > 0:
@@ -262,7 +268,8 @@ def _of_answers(axes: ClipAxes) -> Iterable[Diagnostic]:
             )
             yield Diagnostic(f"Always so, {kind}", float(yardstick(sums)[0]), "correlation", meaning)
     meaning = "Share that repeats in a fresh process and another order; the rest does not count."
-    shares = {"map": repeats.space, "timeline": repeats.time, "claims": repeats.claims, "text": repeats.text}
+    shares = {"saliency map": repeats.space, "temporal attribution": repeats.time}
+    shares |= {"claims": repeats.claims, "text": repeats.text}
     for name, share in shares.items():
         yield Diagnostic(f"Repeats, {name}", share if repeats.clips else None, "share", meaning)
 

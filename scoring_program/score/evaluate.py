@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from score.axes.effects import Unit
 from score.axes.faithfulness import KINDS, marks
 from score.axes.registry import LABEL_FREE, REGISTRY
-from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
+from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing, not_applicable
 from score.columns import NOT_COMPARABLE, Column, Measured, columns
 from score.cues import CueNumbers, cue_table
 from score.diagnostics import (
@@ -26,6 +26,7 @@ from score.diagnostics import (
 )
 from score.fairness import Fairness, measure_fairness
 from score.metrics import METRICS, Moments, moments, percentile_interval, resample_weights
+from score.order import ratio
 from score.read.answers import Explanation
 from score.read.outcomes import Outcomes
 from score.read.reference import JuryRating
@@ -75,7 +76,7 @@ def clip_numbers(
 ) -> tuple[ClipNumbers | None, ...]:
     """Gather the numbers of every clip of the reference; None for a clip without a prediction."""
     means = held_up(axes.table, settings.explanation_score.weights)
-    values = {key: axis.of_clips(axes.table) for key, axis in REGISTRY.items()}
+    values = {key: axis.clip_values(axes.table) for key, axis in REGISTRY.items()}
     numbers = {
         clip_id: _numbers(
             row,
@@ -94,11 +95,11 @@ def clip_numbers(
 def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
     """Return each clip's mean of the axes that do not depend on its label, weighted as in the total.
 
-    Returns (n,) in [-1, 1]; 0 if none of these axes has a weight.
+    Returns (n,) in [-1, 1]; 0 if none of the axes that apply to a clip has a weight.
     """
     share = np.array([getattr(weights, axis.key) for axis in LABEL_FREE])
-    values = np.column_stack([axis.of_clips(table) for axis in LABEL_FREE])
-    return np.asarray(np.clip(values, -1.0, 1.0) @ share / (share.sum() or 1.0))
+    values = np.column_stack([axis.clip_values(table) for axis in LABEL_FREE])
+    return ratio(np.nan_to_num(np.clip(values, -1.0, 1.0)) @ share, ~np.isnan(values) @ share)
 
 
 def _numbers(
@@ -162,12 +163,14 @@ class Evaluation:
     """The score columns, in leaderboard order."""
     targets: tuple[tuple[Target, dict[str, Estimate]], ...]
     sources: int
+    left_out: frozenset[str] = frozenset()
+    """Axes that no clip can measure, and that the total leaves out."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Unscored numbers; none depends on a label."""
     error_analysis: ErrorShares = field(default_factory=dict)
     """Where explanations lose points; none depends on a label."""
     curves: tuple[RankCurve, ...] = ()
-    """Effect of hiding by rank of the mark, in space and in time; unscored."""
+    """Effect of exchanging by rank of the mark, in space and in time; unscored."""
     clips: tuple[ClipNumbers | None, ...] = ()
     """One entry a clip of the reference; None for a clip without a prediction."""
     cues: tuple[CueNumbers, ...] = ()
@@ -199,7 +202,12 @@ class ClipScores:
     reasons: RightReasons | None
     """Right and wrong predictions, grounded or not, for no column; None if the phase has no known causes."""
     reaction: ReactionSize
-    """How strongly the model reacts to hiding, relative to its claims; for no column."""
+    """How strongly the model reacts to exchanges, relative to its claims; for no column."""
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """Axes that no clip can measure, and that the total leaves out."""
+        return not_applicable(self.axes, causes=self.has_causes)
 
     @property
     def groups(self) -> int:
@@ -220,7 +228,7 @@ class ClipScores:
     ) -> Measured:
         """Compute the input of the columns from sums of rows, and from what is the same in every resample."""
         metrics = {name: metric(sums[0]) for name, metric in METRICS.items()}
-        axes = axis_values(sums[1], self.settings, causes=self.has_causes)
+        axes = axis_values(sums[1], self.settings, self.left_out)
         return Measured(metrics, axes, jury, failed_clips, duration_s, not_comparable)
 
 
@@ -316,6 +324,7 @@ def evaluate(
             (target, {name: metric(name, number) for name in METRICS}) for number, target in enumerate(settings.targets)
         ),
         sources=scores.groups,
+        left_out=scores.left_out,
         diagnostics=diagnose(counted.explanations, axes, curves, scores.reaction),
         error_analysis=analyse_errors(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
         curves=curves,

@@ -116,8 +116,8 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
             kinds.setdefault((shown.code, shown.stage, shown.severity, shown.fault), []).append(shown)
     warnings = [*_passes(results, outcomes)]
     if outcomes.no_yardstick:
-        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, maps and timelines are not scored"
-        warnings.append(wrong("yardstick_missing", "altered copies", outcomes.no_yardstick, expected))
+        expected = f"{FEWEST_PEOPLE} people and 2 kinds; with fewer, saliency map and temporal attribution do not count"
+        warnings.append(wrong("yardstick_missing", "perturbed copies", outcomes.no_yardstick, expected))
     warnings += _protected(outcomes, audience)
     run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *warnings), audience)
     clips = (replace(audience.problem(group[0]), count=len(group)) for group in kinds.values())

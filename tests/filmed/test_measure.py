@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from bundle_tools.challenge.reading.tables import PhaseData, read_settings
 from bundle_tools.challenge.rules.detectability import unmeasured
 from bundle_tools.codabench.rules.dataset import DataFiles
 from bundle_tools.filmed import measure as module
-from bundle_tools.filmed.features import ALTERED, BLURRED, PLAIN, TIME, features
+from bundle_tools.filmed.features import ALTERED, CONTROL, PLAIN, TIME, features
 from bundle_tools.filmed.measure import area, measure
 from bundle_tools.filmed.phase import FilmedPhase, write_exchanges
 from tests.filmed.conftest import Made
@@ -52,7 +53,7 @@ def test_only_clips_with_all_parts_are_compared_in_time() -> None:
     random = np.random.default_rng(1)
 
     def clip(number: int, length: int) -> dict[str, Any]:
-        vectors = {kind: random.normal(0, 1, 4).tolist() for kind in (PLAIN, ALTERED, BLURRED)}
+        vectors = {kind: random.normal(0, 1, 4).tolist() for kind in (PLAIN, ALTERED, CONTROL)}
         whole = {kind: random.normal(0, 1, length).tolist() for kind in (PLAIN, ALTERED)}
         return {"person": f"p{number % 6}", "features": {"mouth": vectors, TIME: whole}}
 
@@ -70,9 +71,9 @@ def test_features_tell_what_an_altered_call_shows(made: Made) -> None:
         assert np.isfinite(plain).all()
         assert (np.array(kinds[ALTERED]) != plain).any(), name
     away = {
-        kind: np.abs(np.subtract(found["mouth"][kind], found["mouth"][PLAIN])).mean() for kind in (ALTERED, BLURRED)
+        kind: np.abs(np.subtract(found["mouth"][kind], found["mouth"][PLAIN])).mean() for kind in (ALTERED, CONTROL)
     }
-    assert away[BLURRED] > 1.5 * away[ALTERED]
+    assert away[CONTROL] > 1.5 * away[ALTERED]
     same = features(made.versions, made.footage.joins, made.sham, made.sham)
     assert all(kinds[ALTERED] == kinds[PLAIN] for kinds in same.values())
 
@@ -126,7 +127,7 @@ RULES: dict[str, tuple[Spoil, str]] = {
     "one detector": (lambda content: content["interventions"]["mouth"]["detectors"].pop("two"), "two detectors"),
     "control": (
         lambda content: content["interventions"]["mouth"]["control"]["one"].update(auc=0.79),
-        "mouth, one: a part out of focus is found with auc 0.79: expected 0.80 or more",
+        "mouth, one: the control is found with auc 0.79: expected 0.80 or more",
     ),
     "people": (lambda content: content["interventions"][TIME].update(people=29), "time: measured on 29 people"),
     "not measured": (lambda content: content["interventions"].pop(TIME), "time: measured on 0 people"),
@@ -136,6 +137,41 @@ RULES: dict[str, tuple[Spoil, str]] = {
         "expected what `bundle data exchanges` writes",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("settings", "missing"),
+    [
+        ({"probes": {"edits": 0}}, []),
+        ({}, ["lighting"]),
+        ({"faces": "faces.csv"}, ["framing", "lighting"]),
+        ({"explanation": {"evidence": {"cues": ["framing", "words"]}}}, []),
+        ({"explanation": {"evidence": {"cues": ["voice", "framing"]}}, "faces": "faces.csv"}, ["framing"]),
+    ],
+)
+def test_cues_that_are_edited_must_be_measured(settings: dict[str, Any], missing: list[str], tmp_path: Path) -> None:
+    content = phase_of(tmp_path)
+    usual = {"probes": {"edits": 3}, "explanation": {"evidence": {"cues": ["lighting", "framing", "voice", "motion"]}}}
+    task = {**yaml.safe_load((tmp_path / "input/task.yaml").read_text()), **usual, **settings}
+    (tmp_path / "input/task.yaml").write_text(yaml.safe_dump(task))
+    found = reasons(tmp_path, content)
+    assert [line for line in found if "measured on 0 people" in line] == [
+        f"{cue}: measured on 0 people: expected 30 or more" for cue in missing
+    ]
+    known = json.loads(json.dumps(content["interventions"][TIME]))
+    control = {name: {"auc": 0.8} for name in ("one", "two")}
+    content["interventions"] |= {"lighting": {**known, "control": control}, "framing": known, "voice": known}
+    assert reasons(tmp_path, content) == []
+    for name in missing:
+        control["one"]["auc"] = 0.79
+        weak = f"{name}, one: the control is found with auc 0.79: expected 0.80 or more"
+        assert (weak in reasons(tmp_path, content)) == (name == "lighting")
+        control["one"]["auc"] = 0.8
+    content["interventions"]["voice"] = json.loads(json.dumps(known))
+    detector(content, "voice")["auc"] = 0.61
+    tested = {**usual, **settings}
+    voiced = bool(tested["probes"]["edits"]) and "voice" in tested["explanation"]["evidence"]["cues"]
+    assert any(line.startswith("voice, two: auc 0.61") for line in reasons(tmp_path, content)) == voiced
 
 
 def test_figures_at_the_limits_may_rank(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from ingest.data import Copy, Dataset
 from ingest.draws import KeyedRandom
 from ingest.media.alteration import Alteration, ClipSource, Jitter, Levels, draw_jitter
 from ingest.media.cache import ClipCache
+from ingest.media.exchange import Exchange
 from ingest.media.frame_server import FrameServer
 from ingest.media.sound import HISS, read_sound, with_hiss
 from ingest.media.transform import AlteredReader
@@ -229,6 +230,26 @@ def test_an_edit_needs_its_trait_in_two_clips(phase: list[ClipSource], tmp_path:
     assert cues([phase[0], broken], phase[0]) == cues([phase[0], broken], broken) == cues(phase[:1], phase[0]) == set()
     copies = (Copy("smile", Path("x"), "", ""), Copy("gaze", Path("x"), "", ""))
     assert cues(phase, phase[0], c0=copies) == {("smile", COPY), ("gaze", COPY)}
+
+
+def test_what_cannot_be_tested_is_known_before_a_model_runs(phase: list[ClipSource]) -> None:
+    exchanges = {"c1": Exchange(Path("x"), "", ())}
+    copies: dict[str, tuple[Copy, ...]] = {"c0": (Copy("smile", Path("x"), "", ""),)}
+
+    def untested(task: Task, clips: list[ClipSource]) -> dict[str, list[str]]:
+        return CopyFactory(Dataset(clips, copies, exchanges, {}), task, KeyedRandom(None, 1)).untested()
+
+    assert untested(TASK, phase[2::-1]) == {"exchanges": ["c0", "c2"], "edits": []}
+    assert untested(TASK, phase[1:2]) == {"exchanges": [], "edits": ["c1"]}
+    none = SimpleNamespace(probes=ProbeSettings(0, JitterRange(0.0, 0, 0)), explanation=EVIDENCE)
+    assert untested(cast(Task, none), phase[:2])["edits"] == ["c0", "c1"]
+
+
+def test_clips_with_rendered_copies_are_shown_as_they_are(phase: list[ClipSource]) -> None:
+    copies: dict[str, tuple[Copy, ...]] = {"c0": (Copy("smile", phase[1].path, "", ""),)}
+    factory = CopyFactory(Dataset(phase, copies, {}, {}), TASK, KeyedRandom(None, 1))
+    calls = [Call("c0", "original"), Call("c0", "cue", COPY, cue="smile")]
+    assert [there(shown.alteration).levels for shown in factory.clips(phase[0], calls)] == [None, None]
 
 
 def test_a_clip_that_cannot_be_measured_is_shown_by_draws_all_the_same(tmp_path: Path) -> None:

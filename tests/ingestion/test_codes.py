@@ -1,7 +1,6 @@
 """The closed list of problem codes: used in the code, told in the docs, and nothing else."""
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -12,7 +11,7 @@ from ingest.codes import CODES, KINDS, Code
 from ingest.results import REMARKS
 from ingest.schema import Kind
 from tests.ingestion.conftest import PROGRAM
-from tests.listed_codes import PAGE, is_plain, listed, strange_names
+from tests.listed_codes import listed
 
 SOURCES = sorted([*(PROGRAM / "ingest").rglob("*.py"), *(PROGRAM / "model_process").glob("*.py")])
 MAKERS = {"Problem", "LoadFailure", "problem", "Cause"}
@@ -60,18 +59,12 @@ def test_every_problem_has_a_code_of_the_list_and_every_code_is_used() -> None:
 
 
 def test_the_page_lists_the_codes() -> None:
-    page = PAGE.read_text("utf-8")
-    for kind, meaning in KINDS.items():
-        assert re.search(rf"^\| \*\*{kind}\*\* \| {re.escape(meaning)}", page.replace("; nothing is scored", ""), re.M)
     on_page = listed(scoring=False)
+    assert {kind for _, kind in on_page} == KINDS.keys()
     for kind in KINDS:  # a section holds its codes in the order of the list
         assert [one.name for one in on_page if one.kind == kind] == [
             code.name for code in CODES.values() if code.kind == kind
         ]
-    for one in on_page:
-        code = CODES[one.name]
-        assert is_plain(one.sentence), one
-        assert not strange_names(one.sentence, f"{code.found} {code.expected} {code.fix}"), one
 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)

@@ -24,7 +24,7 @@ from tests.ingestion.conftest import follows, model_source, run_program
 
 def problem(code: str) -> Problem:
     return Problem(
-        code, "run", "altered copies", "too little time", "time", "make the model faster", severity="warning"
+        code, "run", "perturbed copies", "too little time", "time", "make the model faster", severity="warning"
     )
 
 

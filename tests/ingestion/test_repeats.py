@@ -1,4 +1,4 @@
-"""Asking altered copies again, of a fresh process: which, and what a memory does there."""
+"""Asking perturbed copies again, of a fresh process: which, and what a memory does there."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -69,7 +69,7 @@ def test_the_warning_says_how_many_and_how_far() -> None:
     receipt = Determinism(clips=6, identical=4, largest_difference=0.125)
     (problem,) = receipt.problems_of_copies()
     assert (problem.code, problem.severity) == ("answers_depend", "warning")
-    assert "2 of 6 altered copies" in problem.found
+    assert "2 of 6 perturbed copies" in problem.found
     assert "up to 0.12" in problem.found
     assert not Determinism(clips=6, identical=6, largest_difference=0.0).problems_of_copies()
 
@@ -97,7 +97,7 @@ def test_a_model_that_looks_at_nothing_else_answers_alike(ingest: Ingest, filmed
     assert not any(line["again"] for line in asked)
     assert max(Counter(line["clip_id"] for line in asked).values()) <= 9
     assert "answers_depend" not in outcome.run_codes()
-    assert f"{len(again)} of {len(again)} altered copies got the same answer" in outcome.printed
+    assert f"{len(again)} of {len(again)} perturbed copies got the same answer" in outcome.printed
 
 
 REMEMBERS = """\

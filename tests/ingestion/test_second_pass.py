@@ -1,4 +1,4 @@
-"""The second pass as a whole: altered copies are asked in a fresh process, recorded, and never cost the first pass."""
+"""The second pass: perturbed copies are asked in a fresh process, recorded, and never cost the first pass."""
 
 import hashlib
 import json
@@ -121,6 +121,7 @@ def test_every_call_of_the_plan_is_asked_and_recorded(asked: Outcome) -> None:
     assert run["status"] == "complete", outcome.printed
     assert run["restarts"] == 0
     again = run["probes"]["again"]["clips"]
+    assert run["untested"] == {"exchanges": [f"c{number:03d}" for number in range(5)], "edits": []}
     assert run["probes"]["planned"] == run["probes"]["asked"] == run["probes"]["answered"] == len(lines) - again
     for line in lines:
         follows("probes.jsonl")(line)
@@ -137,7 +138,7 @@ def test_every_call_of_the_plan_is_asked_and_recorded(asked: Outcome) -> None:
     (twin, *_) = [line for line in lines if line["kind"] == "twin"]
     assert twin["prediction"] is None
     assert twin["explanation"]["evidence"]["cues"][0]["cue"] == "lighting"
-    assert f"second pass: {len(lines)} of {len(lines)} calls on altered copies" in outcome.printed
+    assert f"second pass: {len(lines)} of {len(lines)} calls on perturbed copies" in outcome.printed
     assert "probes.jsonl" in outcome.json("manifest.json")["files"]
 
 
@@ -300,7 +301,7 @@ def test_spoiled_files_end_the_second_pass_and_cost_the_first_nothing(
     assert run["probes"]["asked"] == len((outcome.folder / "probes.jsonl").read_bytes().splitlines())
 
 
-# Ingestion in which the fifth altered copy meets an error of ours.
+# Ingestion in which the fifth perturbed copy meets an error of ours.
 BREAKS = """\
 import sys
 from pathlib import Path
@@ -386,7 +387,8 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
     footage = read_dataset(filmed, task)
     (tmp_path / "output").mkdir()
     results = RecordWriter(tmp_path / "output", task.targets)
-    second = ProbePass(task, footage, {"c000": ()}, KeyedRandom(None, 1), results, stats)
+    draws = KeyedRandom(None, 1)
+    second = ProbePass(task, footage, CopyFactory(footage, task, draws), {"c000"}, draws, results, stats)
     second.run(pool(task), Late(), Log(tmp_path / "log.txt"))  # type: ignore[arg-type]
     assert stats.probes is not None
     assert stats.probes.asked == 0 < stats.probes.planned
@@ -403,7 +405,8 @@ def test_clips_of_which_no_copies_can_be_made_are_asked_about_all_the_same(
     monkeypatch.setattr(CopyFactory, "clips", fails)
     task, stats = read_task(filmed / "task.yaml"), RunStats()
     results = RecordWriter(tmp_path, task.targets)
-    second = ProbePass(task, read_dataset(filmed, task), {"c000": (), "c001": ()}, KeyedRandom(None, 1), results, stats)
+    footage, draws = read_dataset(filmed, task), KeyedRandom(None, 1)
+    second = ProbePass(task, footage, CopyFactory(footage, task, draws), {"c000", "c001"}, draws, results, stats)
     asked = list(second._tasks(second._plan))
     assert [(each.clip_id, each.undecoded) for each in asked] == [(clip_id, True) for clip_id in second._plan]
     second.run(pool(task), Clock(), Log(tmp_path / "log.txt"))
@@ -423,14 +426,9 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
     monkeypatch.setattr(Late, "left_s", lambda _: left_s)
     task, stats = read_task(filmed / "task.yaml"), RunStats()
     footage = read_dataset(filmed, task)
-    second = ProbePass(
-        task,
-        footage,
-        {clip.clip_id: () for clip in footage.clips},
-        KeyedRandom(None, 1),
-        RecordWriter(tmp_path, task.targets),
-        stats,
-    )
+    draws, clips = KeyedRandom(None, 1), {clip.clip_id for clip in footage.clips}
+    copies, results = CopyFactory(footage, task, draws), RecordWriter(tmp_path, task.targets)
+    second = ProbePass(task, footage, copies, clips, draws, results, stats)
     assert stats.probes is not None
     stats.probes.asked = stats.probes.planned  # as if all had been asked, with these answers
     answer = {"warmth": 0.5, "interview": 0.5}

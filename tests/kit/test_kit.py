@@ -173,6 +173,15 @@ def test_what_both_programs_say_of_a_problem_is_said_once() -> None:
     assert once.levels == {"ERROR": 1, "WARNING": 1}
 
 
+@pytest.mark.parametrize(("clips", "shown"), [(None, 2), (3, 0)])
+def test_that_few_clips_show_few_people_is_no_news(clips: int | None, shown: int) -> None:
+    said: list[str] = []
+    once = runs.Once(said.append, set(), clips)
+    for line in ("For the organisers:", "  - WARNING · yardstick_missing · perturbed copies · found units of 2 people"):
+        once(line)
+    assert (len(said), once.levels["WARNING"]) == (shown, int(bool(shown)))
+
+
 @pytest.mark.parametrize(("columns", "erased"), [(200, 1), (60, 2)])
 def test_each_pass_has_one_line_of_progress_on_a_terminal(
     columns: int, erased: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -214,10 +223,10 @@ def test_what_its_texts_name_is_in_the_kit(kit: Path) -> None:
     assert not absent, "\n".join(absent)
 
 
-def test_tables_name_what_the_kit_holds(kit: Path) -> None:
-    table = (kit / "README.md").read_text("utf-8").partition("## What is in the kit")[2].partition("## ")[0]
-    rows = "\n".join(line.partition(" | ")[0] for line in table.splitlines() if line.startswith("|"))
-    named = re.findall(r"`([\w./]+)`", rows)
+def test_the_list_names_what_the_kit_holds(kit: Path) -> None:
+    section = (kit / "README.md").read_text("utf-8").partition("## What is in the kit")[2].partition("## ")[0]
+    heads = " ".join(re.findall(r"^- (.+?)(?:: |$)", section, re.MULTILINE))
+    named = re.findall(r"`([\w./]+)`", heads + section.partition("`kit.py`")[2].partition("\n")[0])
     assert [name for name in named if not (kit / name).exists()] == []
     tops = {name.partition("/")[0] for name in named}
     assert {path.name for path in kit.iterdir()} - tops <= {"README.md"}

@@ -1,14 +1,11 @@
-"""The participant's guide: what it tells to do works, and it knows all that the report may ask for."""
+"""The participant's guide: what it tells to do works, and its example is right."""
 
-import inspect
 import json
 import re
 from pathlib import Path
 
 import pytest
 
-from score.axes.registry import REGISTRY
-from score.report import advice
 from tests import ROOT
 from tests.fewer import keep_clips
 from tests.guides import run_script
@@ -32,15 +29,6 @@ def table(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in re.split(r"(?<= )\| ", line.strip("| "))] for line in lines]
 
 
-def test_every_finding_of_the_report_is_explained() -> None:
-    advised = {axis.otherwise for axis in REGISTRY.values()}
-    advised |= {shortfall.advice for axis in REGISTRY.values() for shortfall in axis.error_analysis}
-    others = re.findall(r'(?:sentence = |Advice\(gain, )"([^"]+)"', inspect.getsource(advice))
-    assert len(others) == 6
-    explained = [sentence for row in table("the report says") for sentence in row[0].split("<br>")]
-    assert sorted(explained) == sorted({*advised, *others})
-
-
 def test_the_figures_of_the_example_are_those_of_the_landmarks() -> None:
     landmarks = json.loads((ROOT / "reference_data/practice/landmarks.json").read_text("utf-8"))["landmarks"]
     (columns,) = [one["columns"] for one in landmarks if one["key"] == "cue_reader"]
@@ -58,8 +46,6 @@ def test_the_figures_of_the_example_are_those_of_the_landmarks() -> None:
     assert sum(weight * value**0.5 for weight, value in zip(weights, axes, strict=True)) == pytest.approx(
         mean, abs=5e-3
     )
-    (whole, *_) = table("variant")
-    assert whole[1] == f"{columns['explanation']:.1f}"
 
 
 @pytest.mark.slow

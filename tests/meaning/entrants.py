@@ -39,7 +39,7 @@ ENTRANTS = (
     Entrant("other_clip", "another clip's explanation", "stories.OtherClip"),
     Entrant("boilerplate", "boilerplate text", "stories.Boilerplate"),
     Entrant("text_only", "honest text only", "stories.TextOnly"),
-    Entrant("maps_only", "honest map and timeline only", "stories.MapsOnly"),
+    Entrant("maps_only", "honest map and temporal attribution only", "stories.MapsOnly"),
     Entrant("other_model", "another model's explanation", "stories.OtherModel", own=True),
     Entrant("light_hidden", "never says that light counts", "orders.LightHidden"),
     Entrant("invented", "adds invented reasons", "orders.Invented"),
@@ -61,7 +61,7 @@ ENTRANTS = (
     # Tricks of form.
     Entrant("flat_wall", "nearly flat maps", "orders.FlatWall"),
     Entrant("flat_wall_fixed", "nearly flat maps, invented order", "orders.FlatWallFixed"),
-    Entrant("even_time", "nearly flat timelines with an even sum", "orders.EvenTime", own=True),
+    Entrant("even_time", "nearly flat temporal attributions with an even sum", "orders.EvenTime", own=True),
     Entrant("pressed", "first predictions pressed", "orders.Pressed", own=True),
     Entrant("three_tricks", "these three tricks together", "orders.ThreeTricks", own=True),
     # What is true by construction.

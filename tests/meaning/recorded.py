@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -77,7 +78,7 @@ class Recorded:
     def values(self, table: AxisSums, weights: Array | None = None) -> dict[str, Array]:
         """Return every axis and the total, over all clips or for each row of weights of the clips."""
         everything = np.ones((1, len(table.clips)))
-        return axis_values(table.weighted(everything if weights is None else weights), self.settings, causes=True)
+        return axis_values(table.weighted(everything if weights is None else weights), self.settings, frozenset())
 
 
 def read(name: str, folder: Path) -> Recorded:
@@ -104,7 +105,7 @@ def load(files: Mapping[str, Path]) -> Recorded:
     }
     results = Results(
         folder=cast(Any, None),
-        run=cast(Any, None),
+        run=cast(Any, SimpleNamespace(untested=dict.fromkeys(("exchanges", "edits"), frozenset()))),
         clips=read_clips(given("clips.jsonl"), settings, problems),
         predictions=read_predictions(given("predictions.csv"), settings, problems),
         explanations=said[HONEST],

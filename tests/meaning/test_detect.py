@@ -24,6 +24,15 @@ from tests.stills import hold_pictures
 PEOPLE, CALLS = 15, 4
 
 
+class Blotted(Shown):
+    """A call in which the middle of the picture has lost its detail."""
+
+    def frames(self) -> Iterator[npt.NDArray[np.uint8]]:
+        for frame in super().frames():
+            frame[120:240, 200:440] = cv2.GaussianBlur(frame[120:240, 200:440], (0, 0), 20)
+            yield frame
+
+
 @pytest.fixture(scope="module")
 def task() -> Task:
     return read_task(ROOT / "input_data" / "final" / "task.yaml")
@@ -38,9 +47,10 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Drawn]]:
 
 @pytest.fixture(scope="module")
 def blurred(drawn: list[Drawn], task: Task) -> list[bench_detect.MeasuredCall]:
-    """What is seen of a call whose picture is blotted out, and of the same call as it was filmed."""
-    calls = [call for call in filmed_calls(drawn[0], drawn, task, KeyedRandom(None, 1)) if call.intervention == "blur"]
-    return bench_detect.measure(calls)
+    """What is seen of a call in which a part of the picture is blotted out, and of the same call as it was drawn."""
+    plain = next(call for call in exchanged_calls(drawn[0], task, KeyedRandom(None, 1)) if call.role == "plain")
+    blotted = Blotted(**vars(plain) | {"intervention": "blur", "role": "altered"})
+    return bench_detect.measure([blotted, replace(plain, intervention="blur")])
 
 
 def sample_of(shift: float, seed: int = 0) -> Sample:
@@ -109,6 +119,14 @@ def test_an_exchange_shows_the_parts_as_they_were_drawn_together(drawn: list[Dra
     for altered, matched, plain in zip(calls[::3], calls[1::3], calls[2::3], strict=True):
         shown, together, alone = (_mean_picture(call) for call in (altered, matched, plain))
         assert np.abs(shown - together).max() < 0.5 * np.abs(shown - alone).max(), altered.intervention
+
+
+@pytest.mark.slow
+def test_edits_of_filmed_clips_come_with_their_plain_calls(drawn: list[Drawn], task: Task) -> None:
+    calls = list(filmed_calls(drawn[0], drawn, task, KeyedRandom(None, 1)))
+    assert [call.role for call in calls] == ["altered", "matched"] * 3
+    light, plain = (next(call.frames()).mean() for call in calls[:2])
+    assert light == pytest.approx(plain)  # no other clip lends its own
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import pytest
 import yaml
 from PIL import Image
 
-from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces import FoundFace, around, faces_page, find_faces, write_faces
 from tests.ingestion.test_footage import footage  # noqa: F401 - a fixture
 
@@ -65,24 +64,14 @@ def test_faces_of_people_are_found(footage: Path) -> None:  # noqa: F811
     assert Image.open(io.BytesIO(one.picture)).width == 355
 
 
-def test_settings_name_the_table_and_let_faces_be_tried(tmp_path: Path) -> None:
-    given, wanted = tmp_path / "given", tmp_path / "wanted"
-    given.mkdir()
-    wanted.mkdir()
-    (given / "task.yaml").write_text("task: practice\nexplanation:\n  evidence:\n    cues: [motion, face]\n")
-    (wanted / "task.yaml").write_text("task: practice\nexplanation_score:\n  aliases: {}\n")
+def test_settings_name_the_table(tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text("task: practice\n")
     found = [FoundFace("b", FACE, 3, 4, b""), FoundFace("a", MOVED, 4, 4, b""), FoundFace("c", None, 0, 4, b"")]
-    write_faces(found, given, wanted)
-    rows = list(csv.reader((given / "faces.csv").open()))
+    write_faces(found, tmp_path)
+    rows = list(csv.reader((tmp_path / "faces.csv").open()))
     assert rows == [
         ["clip_id", "left", "top", "right", "bottom"],
         ["a", "0.4500", "0.2500", "0.6500", "0.5500"],
         ["b", "0.4000", "0.2000", "0.6000", "0.5000"],
     ]
-    settings = yaml.safe_load((given / "task.yaml").read_text())
-    cues = ["motion", "face", "background"]
-    assert (settings["faces"], settings["explanation"]["evidence"]["cues"]) == ("faces.csv", cues)
-    assert yaml.safe_load((wanted / "task.yaml").read_text())["explanation_score"]["vocabulary"] == cues
-    (given / "task.yaml").write_text("task: practice\n")
-    with pytest.raises(BundleError, match=r"expected explanation\.evidence\.cues"):
-        write_faces(found, given, wanted)
+    assert yaml.safe_load((tmp_path / "task.yaml").read_text())["faces"] == "faces.csv"

@@ -101,7 +101,7 @@ def test_the_bundle_is_sound_and_ranked_by_prediction(bundle: Path) -> None:
     evaluation = (bundle / "pages/evaluation.md").read_text()
     assert "ordered by *Skill over the constant*" in evaluation
     assert "is a diagnostic and does not rank" in evaluation
-    assert "**An edit** gives the clip the voice" in (bundle / "pages/measurement.md").read_text()
+    assert "an edit changes one cue" in (bundle / "pages/measurement.md").read_text()
 
 
 def test_phases_are_dated_and_limited(bundle: Path) -> None:
@@ -120,12 +120,12 @@ def test_an_organiser_can_rank_by_explanations_and_is_warned(
     monkeypatch.setattr(make_bundle, "_add_sample", lambda _: None)
     assert make(write_sources(tmp_path / "s"), tmp_path / "out", "--rank-by", "explanation") == 0
     codes = {finding.code for finding in check(tmp_path / "out") if finding.severity != "note"}
-    assert codes == {"ranks-filmed", "ranks-few", "labels-told", "training-few", "yardstick-people"}
+    assert codes == {"ranks-filmed", "ranks-few", "labels-told", "training-few"}
     assert "ordered by *Explanation score*" in (tmp_path / "out/pages/evaluation.md").read_text()
     told = capsys.readouterr().out
     assert "WARNING: practice and final: with fewer than 10 people, luck decides" in told
     assert "WARNING: practice and final: scores of fewer than 20 clips" in told
-    assert "WARNING: hat: no edit removes it from footage" in told
+    assert "hat: cannot be edited in footage" in told
 
 
 def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) -> None:
@@ -146,12 +146,11 @@ def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) 
         *("Responsible use", "FAQ", "Glossary"),
     ]
     explanations = (bundle / "pages" / "explanations.md").read_text()
-    assert "`hat` cannot be edited out of footage" in explanations
+    assert "`hat` cannot be edited in footage" in explanations
     assert "Bright lighting raised the warmth score" in explanations
     assert "the rules hold for yours" in (bundle / "docs" / "language.md").read_text()
     guide = (bundle / "docs" / "participant.md").read_text()
     assert re.findall("^#.*", guide, re.MULTILINE) == ["# Participant's guide", "## Read the report", "## Before Final"]
-    assert "| low < 0.45, high > 0.55 |" in guide
 
 
 def test_without_a_vocabulary_every_cue_can_be_tried(tmp_path: Path) -> None:
@@ -229,14 +228,14 @@ def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:
     assert "share no person" in data
     assert "[id^=page_] table" in overview
     assert "60 s for import" in environment
-    assert re.search(r"^\| numpy \| \d+\.\d+", environment, re.MULTILINE)
+    assert re.search(r" numpy \d+\.\d+", environment)
 
 
 def test_figures_on_its_pages_follow_its_settings(bundle: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(bundle, tmp_path / "copy"))
     assert main(["pages", "--bundle", str(copy), "--check"]) == 0
     page = (copy / "pages/environment.md").read_text()
-    assert "| 30 s for `predict`" in page
+    assert ": 30 s for `predict`" in page
     assert "| clips | 2 | 2, of other people |" in (copy / "pages/overview.md").read_text()
     evaluation = (copy / "pages/evaluation.md").read_text().lower()
     assert "moves as claimed when a cue is made neutral" in evaluation
@@ -245,7 +244,18 @@ def test_figures_on_its_pages_follow_its_settings(bundle: Path, tmp_path: Path) 
         path.write_text(path.read_text().replace("call_s: 30", "call_s: 45"))
     assert main(["pages", "--bundle", str(copy)]) == 0
     after = (copy / "pages/environment.md").read_text()
-    assert after.splitlines()[:-1] == page.replace("| 30 s for `predict`", "| 45 s for `predict`").splitlines()[:-1]
+    assert after.splitlines()[:-1] == page.replace(": 30 s for `predict`", ": 45 s for `predict`").splitlines()[:-1]
+
+
+def test_exchanges_do_not_make_filmed_people_drawn(bundle: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(bundle, tmp_path / "copy"))
+    for path in copy.glob("input_data/*/task.yaml"):
+        path.write_text(path.read_text() + "exchanges: exchanges.json\n")
+        path.with_name("exchanges.json").write_text('{"format_version": 2, "clips": {}}')
+    assert main(["pages", "--bundle", str(copy)]) == 0
+    texts = {path.stem: path.read_text() for path in copy.glob("pages/*.md")}
+    assert "come from other moments of the same clip" in texts["measurement"]
+    assert "synthetic" not in "".join(texts.values())
 
 
 def test_no_program_names_a_target() -> None:

@@ -13,7 +13,7 @@ from .test_observations import annotation
 def test_every_command_works(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("downloads").symlink_to(source)
-    phases, observations = shell_blocks("docs/first_impressions.md")
+    phases, _, observations = shell_blocks("docs/first_impressions.md")
     # The miniature set has fewer clips than phases usually have.
     run_lines([f"{phases.strip()} --practice 6 --final 6"])
     known = next(row["name"] for row in rows(Path("real/private/clips.csv")) if row["part"] == "practice")

@@ -31,7 +31,9 @@ def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path, monkeypat
     fork_programs(monkeypatch)
     copy = copy_with(ROOT, tmp_path / "copy", 1, *TOP_LEVEL)
     miniature(copy / "downloads")
-    check, run, rest = few_clips("\n".join(shell_blocks(GUIDE))).partition("bundle run starting_kit/template")
+    real, use, _ = shell_blocks("docs/first_impressions.md")
+    script = "\n".join([few_clips("\n".join(shell_blocks(GUIDE))), f"{real.strip()} --practice 6 --final 6", use])
+    check, run, rest = script.partition("bundle run starting_kit/template")
     # As `ask_once` does: that own clips are asked again is seen in the tests of adapting itself.
     once = "sed -i 's/load_s: 60/load_s: 600/' input_data/*/task.yaml\nbundle pages\n"
     done = run_script(f"{check}{once}{run}{rest}", copy, tmp_path / "bin")

@@ -13,10 +13,9 @@ from tests import ROOT
 GUIDES = {
     "docs/coopetition.md": ["passes {{ credits_passed_on_percent }} % of what it receives"],
     "docs/language.md": ["has {{ text_min }} to {{ text_max }} characters"],
-    "docs/metrics.md": ["over {{ repeats_min }} to {{ repeats_max }} altered copies"],
+    "docs/metrics.md": ["over {{ repeats_min }} to {{ repeats_max }} perturbed copies"],
     "docs/output_format.md": ["5 % of the calls ({{ repeats_min }} to {{ repeats_max }})"],
     "docs/participant.md": [
-        "| low < {{ level_low }}, high > {{ level_high }} |",
         *(f"| {{{{ axes[{row}].title|lower }}}}, weight {{{{ axes[{row}].share }}}} |" for row in range(5)),
     ],
     "docs/publishing.md": ["About {{ calls_all }} calls per clip", "out of {{ time_limit_s }} s:"],

@@ -123,14 +123,14 @@ def test_pages_named_in_italics_exist(page: Path) -> None:
 @pytest.mark.parametrize("phase", ["practice", "final"])
 def test_vocabulary_is_that_of_the_settings(phase: str) -> None:
     vocabulary = set(settings(phase)["explanation"]["evidence"]["cues"])
-    table = set(re.findall(r"^\| `(\w+)` \|", text_of("data"), re.MULTILINE))
+    table = set(re.findall(r"^- `(\w+)`: ", text_of("data"), re.MULTILINE))
     assert table - set(TARGETS) == vocabulary
 
 
 @pytest.mark.parametrize("phase", ["practice", "final"])
 def test_targets_are_those_of_the_settings(phase: str) -> None:
     assert tuple(target["name"] for target in settings(phase)["targets"]) == TARGETS
-    assert all(f"`{target}`" in text_of(name) for target in TARGETS for name in ("data", "submission"))
+    assert all(f"`{target}`" in text_of("data") for target in TARGETS)
 
 
 def rows_of(page: str, after: str) -> list[list[str]]:
@@ -139,23 +139,13 @@ def rows_of(page: str, after: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
-def test_the_worked_total_is_right() -> None:
+def test_what_parts_alone_bring_is_right() -> None:
     page = text_of("evaluation")
     reference = read_settings(ROOT / "reference_data/practice/task.yaml")
     titles = {column.key: column.title for column in columns(reference)}
     weights = {titles[name]: getattr(reference.explanation_score.weights, name) for name in AXES}
     # The page takes square roots, and says that one axis brings the square of its weight.
     assert reference.explanation_score.power == 0.5
-    example = text_of("measurement")
-    rows = rows_of(example, "**An example.** With coverage 1, skill factor 0.75")
-    assert {axis for axis, *_ in rows} == weights.keys()
-    parts = 0.0
-    for axis, value, root, part in rows:
-        assert float(root) == pytest.approx(math.sqrt(float(value)), abs=6e-4)
-        assert float(part) == pytest.approx(weights[axis] * math.sqrt(float(value)), abs=6e-4)
-        parts += weights[axis] * math.sqrt(float(value))
-    assert f"the sum is {parts:.3f}, its square {parts**2:.3f}" in example
-    assert f"**{100 * 0.75 * parts**2:.1f}**" in example
     # One axis alone, and words alone: the signs of claims, half of the known causes, the text.
     assert f"cue claims alone bring at most {100 * weights['Cue claims'] ** 2:.0f} points" in page
     words = weights["Cue claims"] * math.sqrt(0.7) + weights["Known causes"] * math.sqrt(0.5) + weights["Text"]
@@ -198,9 +188,6 @@ def test_texts_are_read_as_the_page_says() -> None:
         "The broad smile raised the openness score.": [("smile", "openness", 1)],
         "frequent glances aside cost points": [("gaze", "interview", -1)],
         "The light did not matter.": [],
-        "The missing smile lowered it.": [("smile", "interview", -1)],
-        "The smile lowered it.": [("smile", "interview", -1)],
-        "A lively voice raised it.": [("voice", "interview", 1)],
         "The vibes were great.": [],
         "A broad smile and lively gestures raised it; dim lighting lowered it a little.": [
             ("smile", "interview", 1),
@@ -211,9 +198,9 @@ def test_texts_are_read_as_the_page_says() -> None:
     for text, claims in told.items():
         assert text in page or text.rstrip(".") in page, text
         assert [(claim.cue, claim.target, claim.sign) for claim in parse_claims(text, vocabulary)] == claims
-    for text, level in (("The interview score is high", "high"), ("The interview score is medium: …", "medium")):
-        assert text in page
-        assert [(said.target, said.level) for said in parse_levels(text, vocabulary)] == [("interview", level)]
+    assert "The interview score is high" in page
+    told_levels = parse_levels("The interview score is high", vocabulary)
+    assert [(each.target, each.level) for each in told_levels] == [("interview", "high")]
     assert parse_levels("The interview score is 0.52: …", vocabulary) == ()
     for value, levels in ((0.44, "low medium"), (0.5, "medium"), (0.56, "medium high"), (0.39, "low"), (0.61, "high")):
         for level in ("low", "medium", "high"):
@@ -247,17 +234,4 @@ def locked(name: str) -> dict[str, str]:
 def test_the_same_environment_at_home_has_the_same_versions() -> None:
     kit, lock = locked("starting_kit/requirements.txt"), locked("ingestion_program/requirements.lock")
     assert {name: lock[name.lower()] for name in kit} == kit
-    # In the command no mark can stand.
-    assert f" {COMPETITION['docker_image']} bash\n" in text_of("environment")
-
-
-def test_worked_example_adds_up() -> None:
-    truth, constant = (0.6, 0.4), 0.1
-    rows = re.findall(
-        r"^\| ([\d.]+) and ([\d.]+) \| [^|]+ \| ([\d.]+) \| ([\d.-]+) \|", text_of("measurement"), re.MULTILINE
-    )
-    assert len(rows) == 2
-    for first, second, accuracy, skill in rows:
-        error = (abs(truth[0] - float(first)) + abs(truth[1] - float(second))) / 2
-        assert float(accuracy) == pytest.approx(1 - error)
-        assert float(skill) == pytest.approx(1 - error / constant)
+    assert f"`{COMPETITION['docker_image']}`" in text_of("environment")

@@ -430,7 +430,10 @@ def test_a_clip_holds_up_at_most_wholly_and_as_the_weights_say() -> None:
     nothing = {field.name: np.zeros((2, 1)) for field in fields(AxisSums)}
     parts = {"faithfulness_space": space, "faithfulness_time": np.zeros((2, 4)), "cue_claims": [[0.6, 0.8], [0, 0]]}
     table = AxisSums(
-        **nothing | {name: np.array(values) for name, values in parts.items()} | {"text": np.full((2, 1), 0.5)}
+        **nothing
+        | dict.fromkeys(("exchanged", "edited"), np.ones((2, 1)))
+        | {name: np.array(values) for name, values in parts.items()}
+        | {"text": np.full((2, 1), 0.5)}
     )
     values = np.stack([axis.of_clips(table) for axis in LABEL_FREE], axis=1)
     assert values == pytest.approx(np.array([[1, 0, 0.75, 0.5], [-0.1, 0, 0, 0.5]]))

@@ -48,6 +48,8 @@ def outcomes(truth: Array, prediction: Array, member: list[int], sources: list[i
         repeats=(),
         known=Known(groups=(Attribute("side", names, number),)),
         warnings=(),
+        exchanged=np.ones(n, bool),
+        edited=np.ones(n, bool),
     )
 
 

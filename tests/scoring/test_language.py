@@ -381,7 +381,7 @@ def rows_of(heading: str) -> list[tuple[str, str]]:
 
 def test_the_examples_of_the_page_are_read_as_it_says() -> None:
     rows = rows_of("| the text says | claims |")
-    assert len(rows) >= 9
+    assert len(rows) >= 6
     for text, told in rows:
         expected = set()
         for part in told.split(", "):
@@ -391,7 +391,7 @@ def test_the_examples_of_the_page_are_read_as_it_says() -> None:
 
 
 def test_what_the_page_calls_no_claim_is_none() -> None:
-    rows = rows_of("| the text says | why |")
+    rows = rows_of("| the text says | why it is no claim |")
     assert len(rows) >= 3
     for text, why in rows:
         only = why.removeprefix("a claim for the ").removesuffix(" only") if why.startswith("a claim") else None

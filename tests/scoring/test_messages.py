@@ -13,7 +13,7 @@ import pytest
 from score.errors import CODES, Problem
 from score.messages import NOBODY, Audience, lines
 from tests import ROOT
-from tests.listed_codes import is_plain, listed, strange_names
+from tests.listed_codes import listed
 from tests.scoring.conftest import Outcome, Score
 from tests.scoring.factory import Case, honest_probes, make_case, recorded
 from tests.scoring.pages import HIDDEN, Page
@@ -44,7 +44,6 @@ def test_the_program_uses_what_is_registered_and_nothing_else() -> None:
 
 def test_the_page_lists_them_all() -> None:
     on_page = listed(scoring=True)
-    formats = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("data_format.md", "output_format.md"))
     assert {one.name: one.kind == "W" for one in on_page} == {name: code.warning for name, code in CODES.items()}
     for kind in "SOW":  # a section holds its codes in the order of the registry
         names = [one.name for one in on_page if one.kind == kind]
@@ -52,8 +51,6 @@ def test_the_page_lists_them_all() -> None:
     for one in on_page:
         code = CODES[one.name]
         assert one.kind in "OW" or (one.kind == "S" and code.stage == "run")
-        assert is_plain(one.sentence), one
-        assert not strange_names(one.sentence, code.fix + formats), one
 
 
 def troubled(**settings: Any) -> Case:  # noqa: ANN401 - any settings key
@@ -167,7 +164,7 @@ def test_too_few_people_or_kinds_to_tell_what_is_always_so(
     case.probes = probes
     done = score(case)
     _, _, theirs = done.log.partition("For the organisers:")
-    assert (f"WARNING · yardstick_missing · altered copies · found {found}" in theirs) == bool(found)
+    assert (f"WARNING · yardstick_missing · perturbed copies · found {found}" in theirs) == bool(found)
     measured = [done.scores[key] > 0.3 for key in ("faithfulness_space", "faithfulness_time")]
     assert measured == [probes is honest_probes and not found] * 2
 
@@ -250,7 +247,7 @@ def test_the_determinism_receipt_is_put_into_words(score: Score, receipt: object
     text = Page(score(case).page).text
     assert f"Same answer twice{words}\n" in text
     assert (
-        f"Same answer twice, altered{words.replace('clips', 'altered copies').replace('clip', 'altered copy')}\n"
+        f"Same answer twice, perturbed{words.replace('clips', 'perturbed copies').replace('clip', 'perturbed copy')}\n"
         in text
     )
     assert "Isolationseccomp limits and seccomp, no Landlock\n" in text

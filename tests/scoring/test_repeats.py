@@ -134,7 +134,7 @@ def test_no_explanation_when_asked_again_is_no_explanation(score: Score) -> None
     done = score(replied(lambda *_: None))
     assert [done.scores[key] for key in MEASURED] == [0] * 5
     assert done.scores["coverage"] == 1
-    assert "Repeats, timeline" in done.page
+    assert "Repeats, temporal attribution" in done.page
 
 
 def test_clips_that_were_not_asked_again_cost_nothing(score: Score) -> None:

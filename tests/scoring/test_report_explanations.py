@@ -165,7 +165,7 @@ def test_an_explanation_holds_up_only_where_all_that_was_tested_does(weak: str) 
 def test_what_was_not_given_or_not_asked_is_said() -> None:
     nothing = replace(with_axes(NUMBERS, text=0.0), units={}, edited={}, claimed={})
     assert clip_state(nothing) == "none"
-    beginnings = ("No map given", "No timeline given", "No testable claim about Age", "Not valid")
+    beginnings = ("No saliency map given", "No temporal attribution given", "No testable claim about Age", "Not valid")
     for (_, _, words), begins in zip(reasons(nothing, Explanation(), (), WIDE), beginnings, strict=True):
         assert words.startswith(begins)
     assert "Contradicts" in reasons(nothing, MAPS, (), WIDE)[3][2]
@@ -293,7 +293,7 @@ def test_maps_of_any_kind_give_a_page(tmp_path: Path, weights: Any) -> None:  # 
     evidence = {"space": {"rows": len(weights), "columns": 2, "weights": [weights]}, "time": weights, "cues": []}
     case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": evidence}
     case.probes = lambda made: [one for one in honest_probes(made) if one["kind"] != "unit"]
-    assert "No map given" in page_of(tmp_path, case).text
+    assert "No saliency map given" in page_of(tmp_path, case).text
 
 
 def test_a_fine_grid_is_outlined_exactly_and_a_scattered_one_left_out(tmp_path: Path) -> None:

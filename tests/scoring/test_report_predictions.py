@@ -189,7 +189,7 @@ def test_an_open_page_has_plots_landmarks_and_groups_and_escapes_what_the_organi
     measured = [row for row in page.tables["targets"] if len(row) == 6][1:]
     assert [["constant" in cell for cell in row] for row in measured] == [[False, True, True, False, False, False]] * 6
     headings, *accuracy = [row for row in page.tables["targets"] if len(row) == 4][:7]
-    assert headings == ["Accuracy", "This run", "Constant", "Reader"]
+    assert headings == ["1 - MAE", "This run", "Constant", "Reader"]
     values = {title: others for title, _, *others in accuracy}
     assert (values["Interview"], values["Openness"]) == (["0.755", "0.955"], ["–", "–"])
     # Two tables of the attribute that can be compared: the main target, then every target.

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score.axes.registry import REGISTRY
+from score.axes.registry import OF_CAUSES, REGISTRY
 from score.landmarks import Landmark, Landmarks
 from score.report.advice import axis_advice, factors
 from score.report.first_screen import _tone, first_screen
@@ -56,7 +56,7 @@ def test_the_factors_multiply_to_the_total_and_no_change_for_the_better_loses(
     weights = np.array([getattr(score.weights, name) for name in applied])
     mean = (weights @ np.sqrt([values[name] for name in applied]) / weights.sum()) ** 2
     total = 100 * coverage * skill * mean
-    parts = factors(values | {"explanation": total}, score, causes=causes)
+    parts = factors(values | {"explanation": total}, score, frozenset() if causes else OF_CAUSES)
     assert parts.total == pytest.approx(total, abs=1e-9)
     if total > 1e-6:
         assert parts.skill_factor == pytest.approx(skill)
@@ -132,8 +132,9 @@ def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     gains = [int(found.group()) for item in scores.advice if (found := re.search(r"\d+", item.gain))]
     assert gains == sorted(gains, reverse=True)
     assert 3 <= len(scores.advice) <= 5
-    time = next(item for item in scores.advice if "Return a timeline" in item.sentence)
-    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. 100\s% of the clips have no valid timeline\."
+    time = next(item for item in scores.advice if "Return a temporal attribution" in item.sentence)
+    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. "
+    said += r"100\s% of the clips have no valid temporal attribution\."
     assert re.fullmatch(said, time.evidence)
 
 
@@ -181,12 +182,13 @@ def test_copies_that_were_not_reached_are_a_reason_to_hurry(
     case.probes = lambda of: [call for call in honest_probes(of) if call["clip_id"] in of.clip_ids[:9]]
     case.run = {"probes": {"planned": 40, "asked": asked, "answered": 20 if asked == 10 else 29}, "time_limit_s": 600}
     scores = screen(tmp_path, case)
-    hurry = [one for one in scores.advice if one.sentence == "Make the model faster: altered copies were not reached."]
+    faster = "Make the model faster: perturbed copies were not reached."
+    hurry = [one for one in scores.advice if one.sentence == faster]
     assert bool(hurry) == told
     if told:
-        assert hurry[0].evidence.startswith("11 of 40 altered copies")
+        assert hurry[0].evidence.startswith("11 of 40 perturbed copies")
     (_, _, note, tone), *_ = (item for item in scores.status if item[0] == "Time")
-    assert (f"{late} altered copies not reached" in note) == bool(late)
+    assert (f"{late} perturbed copies not reached" in note) == bool(late)
     assert (tone == "warning") == bool(late)
 
 
@@ -331,20 +333,6 @@ def test_numbers_as_people_read_them() -> None:
     assert [ceiling(value) for value in (0.031, 0.05, 0.6, 24)] == pytest.approx([0.05, 0.05, 1, 25])
     assert [position(0, -1, 1), position(1, -1, 1)] == [50, 100]
     assert [plural(1, "clip"), plural(2, "clip"), plural(0, "box", "boxes")] == ["1 clip", "2 clips", "0 boxes"]
-
-
-def test_the_total_of_filmed_clips_is_called_a_diagnostic(tmp_path: Path) -> None:
-    drawn, filmed = make_case(), make_case()
-    filmed.probes = lambda case: [
-        call | {"operator": call["operator"] and call["operator"].replace("exchange", "blur")}
-        for call in honest_probes(case)
-    ]
-    ours, theirs = screen(tmp_path / "drawn", drawn), screen(tmp_path / "filmed", filmed)
-    assert theirs.verdict[1:] == ours.verdict
-    assert theirs.verdict[0].startswith(
-        "This total is a diagnostic: models can recognise altered copies of filmed clips"
-    )
-    assert theirs.total == ours.total
 
 
 def test_where_predictions_rank_skill_is_first_and_the_total_stays_what_it_is(tmp_path: Path) -> None:

@@ -80,8 +80,8 @@ class Field:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Return the weight of each axis in the phase's total; without known causes, their axis is left out."""
-        return axis_weights(self.settings.explanation_score, causes=self.entries[0].scores.has_causes)
+        """Return the weight of each axis in the phase's total; what no clip can measure is left out."""
+        return axis_weights(self.settings.explanation_score, self.entries[0].scores.left_out)
 
 
 def score_field(phase: Phase, runs: Sequence[RunFolder], resamples: int, scratch: Path) -> Field:

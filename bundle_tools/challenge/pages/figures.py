@@ -15,12 +15,12 @@ from bundle_tools.challenge.coopetition import PASSED_ON
 from bundle_tools.challenge.enough import points_apart
 from bundle_tools.challenge.pages.phase import ODD, FigureError, PagePhase, ingestion, phases_of
 from bundle_tools.challenge.reading.tables import read_labels, read_settings, read_table
-from bundle_tools.challenge.rules.phases import FIRST_CALLS, MOST_EDITS
+from bundle_tools.challenge.rules.phases import FIRST_CALLS, MOST_EDITS, SYNTHETIC
 from bundle_tools.codabench.competition import in_order
 from bundle_tools.codabench.keys import BoardColumn
 from bundle_tools.codabench.rules.dataset import find
 from bundle_tools.codabench.rules.document import ParsedBundle
-from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
+from bundle_tools.phase_data.settings import TRIED
 
 DOCKERFILE = Path(__file__).resolve().parents[3] / "docker" / "Dockerfile"
 PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", re.MULTILINE)
@@ -28,7 +28,7 @@ PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", 
 LOCK = "requirements.lock"
 LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 """A package in a lock, and its version."""
-SHORT = ("explanation", "skill", "_accuracy")
+SHORT = ("explanation", "skill")
 """Ends of the keys of columns in the short table of landmarks."""
 MOST_DECIMALS = 3
 NONE = "–"
@@ -256,14 +256,13 @@ def _training(phase: PagePhase) -> dict[str, str]:
 FIGURES: dict[str, Callable[[PagePhase], Any]] = {
     "title": lambda phase: phase.entry.name,
     "is_open": lambda phase: phase.is_open,
-    "drawn": lambda phase: "exchanges" in phase.input_settings,
+    "drawn": lambda phase: str(phase.input_settings.get("data_version")).startswith(SYNTHETIC),
+    "exchanged": lambda phase: "exchanges" in phase.input_settings,
     "targets": lambda phase: phase.scoring("targets"),
     "main": lambda phase: {target["name"]: target for target in phase.scoring("targets")}[phase.scoring("main_target")],
     "cues": lambda phase: phase.setting("explanation", "evidence", "cues"),
     # Cues that no edit can remove from footage.
-    "untried": lambda phase: [
-        cue for cue in phase.setting("explanation", "evidence", "cues") if cue not in (*TRIED, *TRIED_WITH_FACES)
-    ],
+    "untried": lambda phase: [cue for cue in phase.setting("explanation", "evidence", "cues") if cue not in TRIED],
     "attributes": lambda phase: (
         read_table(phase.data("reference_data").text(name))[0][1:] if (name := phase.scoring("groups")) else []
     ),

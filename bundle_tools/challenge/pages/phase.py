@@ -96,7 +96,7 @@ class PagePhase:
 
     @property
     def calls(self) -> int:
-        """The most calls for one clip and its altered copies."""
+        """The most calls for one clip and its perturbed copies."""
         return FIRST_CALLS + altered_calls(self.setting("probes", "edits"))
 
     @property

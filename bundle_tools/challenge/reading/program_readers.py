@@ -64,14 +64,14 @@ def scoring_settings(path: Path) -> dict[str, Any]:
 def _constants(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - of whichever program
     try:
         from score.axes.known_causes import PART_WEIGHTS
-        from score.axes.registry import axis_weights
+        from score.axes.registry import OF_CAUSES, axis_weights
         from score.fairness import ENOUGH_PEOPLE
         from score.order import SMALLEST_EFFECT
         from score.text.claims import BANDS
     except ImportError:
         return {}  # a program with other axes has its columns all the same
     return {
-        "weights": axis_weights(settings.explanation_score, causes=bool(settings.causes)),
+        "weights": axis_weights(settings.explanation_score, frozenset() if settings.causes else OF_CAUSES),
         "claims_of_causes": PART_WEIGHTS[0],
         "epsilon_least": SMALLEST_EFFECT,
         "people_a_group": ENOUGH_PEOPLE,

@@ -172,7 +172,7 @@ def _number(cell: str) -> float:
 
 
 # What the fingerprint covers: titles, report, bootstrap and limits do not change any value; the second pass does.
-INPUT_KEYS = ("seed", "targets", "explanation", "probes")
+INPUT_KEYS = ("seed", "targets", "explanation")
 INPUT_FILES = ("clips", "transcripts", "copies", "faces")
 """Files of the input data on which scores depend; `exchanges` only where there are any, as in drawn clips."""
 REFERENCE_KEYS = ("targets", "main_target", "group", "explanation", "skill_reference")
@@ -190,7 +190,7 @@ def fingerprint(input_data: DataFiles, reference_data: DataFiles) -> str:
     inputs, reference = read_settings(input_data) or {}, read_settings(reference_data) or {}
     score = reference.get("explanation_score")
     content = {
-        "input": {key: inputs.get(key) for key in INPUT_KEYS},
+        "input": {**{key: inputs.get(key) for key in INPUT_KEYS}, "probes": _used(inputs.get("probes"))},
         "reference": {
             key: _untitled(reference.get(key)) for key in (*REFERENCE_KEYS, *(reference.keys() & {"label_noise"}))
         },
@@ -202,6 +202,10 @@ def fingerprint(input_data: DataFiles, reference_data: DataFiles) -> str:
         },
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _used(probes: Any) -> Any:  # noqa: ANN401 - whatever the settings hold
+    return {key: probes[key] for key in probes if key != "operators"} if isinstance(probes, dict) else probes
 
 
 def _untitled(value: Any) -> Any:  # noqa: ANN401 - whatever the settings hold

@@ -7,17 +7,20 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from bundle_tools.challenge.reading.tables import PhaseData, read_by_clip, read_json
+from bundle_tools.challenge.reading.tables import PhaseData, read_by_clip, read_json, vocabulary_of
+from bundle_tools.phase_data.settings import TRIED
 
 FILE = "detectability.json"
 FORMAT_VERSION = 1
 LARGEST_AUC, LARGEST_UPPER = 0.60, 0.70
 """Of every detector: largest area under the ROC curve, and largest upper end of its interval."""
 LEAST_CONTROL = 0.80
-"""Least area with which each detector must find a part that is out of focus: else it proves nothing."""
+"""Least area with which each detector must find a control, such as a part out of focus: else it proves nothing."""
 LEAST_SHARE, LEAST_PEOPLE = 0.60, 30
 """Least share of a phase's clips with exchanges, and fewest people that the detectors were measured on."""
 TIME = "time"
+UNCONTROLLED = (TIME, "framing", "voice")
+"""Interventions without a control of their own."""
 
 
 def is_filmed(entry: object) -> bool:
@@ -42,12 +45,25 @@ def unmeasured(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) 
     hashes = content.get("exchanges_sha256")
     if actual is None or not isinstance(hashes, list) or actual not in hashes:
         reasons.append(f"{FILE} was measured on other exchanges: measure these")
-    interventions = {str(part.get("name")) for entry in exchanges.values() for part in _parts(entry)} | {TIME}
     measured = content.get("interventions")
+    interventions = {str(part.get("name")) for entry in exchanges.values() for part in _parts(entry)}
+    interventions |= {TIME, *_cues(inputs.settings, measured)}
     for intervention in sorted(interventions):
         known = measured.get(intervention) if isinstance(measured, dict) else None
         reasons += _reasons(intervention, known if isinstance(known, dict) else {})
     return reasons
+
+
+def _cues(settings: dict[str, Any], measured: object) -> set[str]:
+    """Return the cues that are edited; without sound in any clip there are no figures of the voice."""
+    probes = settings.get("probes")
+    if not isinstance(probes, dict) or not probes.get("edits"):
+        return set()
+    needed = {
+        "framing": isinstance(settings.get("faces"), str),
+        "voice": isinstance(measured, dict) and "voice" in measured,
+    }
+    return {cue for cue in TRIED if cue in vocabulary_of(settings) and needed.get(cue, True)}
 
 
 def _parts(entry: object) -> list[Mapping[str, Any]]:
@@ -67,12 +83,12 @@ def _reasons(intervention: str, known: Mapping[str, Any]) -> Iterator[str]:
         for key, largest in limits:
             if not isinstance(value := _figure(detectors, detector, key), int | float) or not value <= largest:
                 yield f"{intervention}, {detector}: {key} {value}: expected {largest:.2f} or less"
-    if intervention == TIME:
+    if intervention in UNCONTROLLED:
         return
     for detector in detectors:
         value = _figure(known.get("control"), detector, "auc")
         if not isinstance(value, int | float) or not value >= LEAST_CONTROL:
-            what = f"{intervention}, {detector}: a part out of focus is found with auc {value}"
+            what = f"{intervention}, {detector}: the control is found with auc {value}"
             yield f"{what}: expected {LEAST_CONTROL:.2f} or more"
 
 

@@ -130,6 +130,8 @@ def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
             yield finding("probes-missing", where, "The input data have copies of clips but no probes.")
         return
     if isinstance(settings["probes"], dict):
+        if "operators" in settings["probes"]:
+            yield finding("probes-operators", where, "`operators` under probes.")
         yield from _check_time(where, settings, settings["probes"], clips)
 
 
@@ -152,30 +154,33 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
 
 
 def check_yardstick(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
-    """Find phases with too few people, or one kind of part, to tell what is always so."""
+    """Find phases with too few people, or one kind of unit, to tell what is always so in clips with exchanges."""
+    exchanges = read_by_clip(inputs.data, "exchanges")
+    clips = [clip for clip in clips if clip in exchanges]  # the others are left out of faithfulness
     if "probes" not in inputs.settings or not clips:
         return
     sources = read_labels(reference.data).sources
     if 0 < (people := len({sources[clip] for clip in clips if clip in sources})) < FEWEST_PEOPLE:
         what = f"The clips show {people} people, by source_id; expected at least {FEWEST_PEOPLE}."
         yield finding("yardstick-people", reference.at(LABELS), what)
-    exchanges = read_by_clip(inputs.data, "exchanges")
-    kinds = {kind for clip in clips if clip in exchanges for kind in _kinds(exchanges[clip])}
-    if len(kinds) == 1 and exchanges.keys() >= set(clips):
+    kinds = {kind for clip in clips for kind in _kinds(exchanges[clip])}
+    if len(kinds) == 1:
         what = f"All parts of all exchanges are of one kind: {shown(min(kinds))}."
         yield finding("yardstick-kinds", inputs.at(str(inputs.settings["exchanges"])), what)
 
 
 def _kinds(entry: object) -> Iterator[str]:
-    """Yield the kinds of an exchange's parts: their names without a number; none after a mistake."""
+    """Yield the kinds of an exchange's units: spans, and names of parts without a number; none after a mistake."""
     parts = entry.get("parts") if isinstance(entry, dict) else None
+    if isinstance(entry, dict) and entry.get("joins_s"):
+        yield "span"
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict) and isinstance(part.get("name"), str):
             yield re.sub(r"-\d+$", "", part["name"])
 
 
 def altered_calls(edits: int) -> int:
-    """Return the highest number of model calls for a clip and its altered copies after the first pass."""
+    """Return the highest number of model calls for a clip and its perturbed copies after the first pass."""
     return 1 + UNITS + edits
 
 

@@ -78,7 +78,7 @@ def check_landmarks(bundle: ParsedBundle) -> Iterator[Finding]:
             continue
         record = read_json(reference.data, name)
         if isinstance(record, dict) and record.get("data_sha256") != fingerprint(inputs.data, reference.data):
-            what = "The landmarks were computed from different clips, labels or settings."
+            what = "The baselines were computed from different clips, labels or settings."
             yield finding("landmarks-stale", where, what)
 
 

@@ -30,7 +30,7 @@ EXAMPLE = Path(__file__).with_name("solution")
 """A solution that can be trained on any footage."""
 PROGRAMS = ("ingestion_program", "scoring_program")
 COPIED = (
-    *("logo.png", "starting_kit/requirements.txt", "starting_kit/augmentations.md"),
+    *("logo.png", "starting_kit/requirements.txt"),
     *("solutions/constant/model.py", "solutions/constant/README.md", "docs/error_codes.md"),
 )
 LANGUAGE, GUIDE = "docs/language.md", "docs/participant.md"

@@ -32,6 +32,14 @@ class CopyFactory:
         self._traits: dict[str, Traits] = {}
         self._memory = FrameMemory()
 
+    def untested(self) -> dict[str, list[str]]:
+        """Return the ids of the clips without `exchanges`, and without cue `edits`, ascending."""
+        edited = self._task.probes is not None and self._task.probes.edits > 0
+        return {
+            "exchanges": [clip.clip_id for clip in self._clips if clip.clip_id not in self._dataset.exchanges],
+            "edits": [clip.clip_id for clip in self._clips if not edited or not self.edits(clip)],
+        }
+
     def edits(self, clip: ClipSource) -> list[CueEdit]:
         """Return the edits of a clip, the most dispensable one last: its rendered copies if it has any, else draws."""
         copies = self._dataset.copies.get(clip.clip_id, ())

@@ -11,7 +11,6 @@ from ingest.errors import Problem
 from ingest.evidence import seconds_of
 from ingest.log import Progress
 from ingest.media.video import UnreadableClip
-from ingest.probes.copies import CopyFactory
 from ingest.probes.plan import choose_repeats, group_calls, plan_calls
 from ingest.record_writer import PROBES
 from ingest.stats import Determinism, ProbeCount
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ingest.media.alteration import ClipSource
     from ingest.model import CheckedExplanation
     from ingest.pool import WorkerPool
+    from ingest.probes.copies import CopyFactory
     from ingest.probes.plan import Call
     from ingest.record_writer import RecordWriter
     from ingest.settings import Task
@@ -44,18 +44,19 @@ class ProbePass:
         self,
         task: Task,
         dataset: Dataset,
+        copies: CopyFactory,
         predicted: Collection[str],
         draws: KeyedRandom,
         results: RecordWriter,
         stats: RunStats,
     ) -> None:
-        """Plan the calls; `predicted`: ids of the clips with a valid prediction."""
+        """Plan the calls; `copies`: makes what they show. `predicted`: ids of the clips with a valid prediction."""
         if task.probes is None:
             raise ValueError("a task without probes has no second pass")
         self._limits = task.limits
         self._results = results
         self._clips = {clip.clip_id: clip for clip in dataset.clips if clip.clip_id in predicted}
-        self._copies = CopyFactory(dataset, task, draws)
+        self._copies = copies
         edits = {clip_id: self._copies.edits(clip) for clip_id, clip in self._clips.items()}
         grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
         seconds = {clip_id: _seconds(clip) for clip_id, clip in self._clips.items()}
@@ -71,7 +72,7 @@ class ProbePass:
     def run(self, pool: WorkerPool, clock: Clock, log: Log) -> None:
         """Make the calls until all are made, time runs out or the model cannot be restarted."""
         started = clock.elapsed_s()
-        progress = Progress(log, clock, "second pass", "calls on altered copies", self._count.planned)
+        progress = Progress(log, clock, "second pass", "calls on perturbed copies", self._count.planned)
         limits = PassLimits(counts=False, call_s=self._limits.call_s, spare_s=self._limits.load_s)
         for task, index, answer in pool.ask(self._tasks(self._plan), limits):
             for problem in answer.problems:
@@ -113,7 +114,7 @@ class ProbePass:
         if again.clips:
             self._count.again = again
             same = f"{again.identical} of {again.clips}"
-            log.line(f"asked again in a fresh process: {same} altered copies got the same answer")
+            log.line(f"asked again in a fresh process: {same} perturbed copies got the same answer")
 
     def _add_again(self, call: Call, prediction: dict[str, float] | None, again: Determinism) -> None:
         self._results.add_probe(line(call, prediction, None, again=True))
@@ -126,12 +127,12 @@ class ProbePass:
         if count.answered < count.asked:
             common = [(self._first_failures[code], times) for code, times in self._failures.most_common(NAMED_CAUSES)]
             causes = "; ".join(f"{times} × {first.code} ({first.where}: {first.found})" for first, times in common)
-            found = f"{count.asked - count.answered} of {count.asked} altered copies without a valid answer"
+            found = f"{count.asked - count.answered} of {count.asked} perturbed copies without a valid answer"
             fixes = [first.fix or CODES[first.code].fix for first, _ in common] or [CODES["probes_unanswered"].fix]
             found = f"{found}: {causes}" if causes else found
-            problems.append(_warning("probes_unanswered", found, "an answer for every altered copy", fixes[0]))
+            problems.append(_warning("probes_unanswered", found, "an answer for every perturbed copy", fixes[0]))
         if count.asked < count.planned:
-            found = f"{count.planned - count.asked} of {count.planned} altered copies that were not reached"
+            found = f"{count.planned - count.asked} of {count.planned} perturbed copies that were not reached"
             fix = "make the model faster"
             if self._gone is not None:
                 found, fix = f"{found}: {self._gone.found}", "correct the error that stopped the model"
@@ -182,4 +183,4 @@ def _seconds(clip: ClipSource) -> int:
 
 
 def _warning(code: str, found: str, expected: str, fix: str) -> Problem:
-    return Problem(code, "run", "altered copies", found, expected, fix, severity="warning")
+    return Problem(code, "run", "perturbed copies", found, expected, fix, severity="warning")

@@ -73,15 +73,22 @@ class Axis:
     value: Callable[["AxisSums"], Array]
     """Returns (b,) values in [0, 1] of b rows of sums."""
     of_clips: Callable[["AxisSums"], Array]
-    """Returns (n,) values of n clips, in [-1, 1]; NaN where the axis does not apply."""
+    """Returns (n,) values of n clips, in [-1, 1]; see `clip_values`."""
     error_analysis: tuple[ErrorKind, ...]
     """Reasons of a low value, the most basic first."""
     otherwise: str
     """What to do if no shortfall stands out."""
     needs_model: bool = False
     """Whether results without a model get nothing."""
+    counts: str = ""
+    """The field of `AxisSums` with the clips that it can be measured on; empty for all. Without any it is left out."""
     of_causes: bool = False
     """Whether it needs known causes, and so depends on labels; a phase without them leaves it out."""
+
+    def clip_values(self, sums: "AxisSums") -> Array:
+        """Return (n,) values of n clips, in [-1, 1]; NaN where the axis does not apply."""
+        values = self.of_clips(sums)
+        return np.where(getattr(sums, self.counts)[:, 0] > 0, values, np.nan) if self.counts else values
 
 
 def share_of(which: object, chosen: Mask) -> Share:

@@ -66,7 +66,7 @@ CUE_CLAIMS = Axis(
         NO_CLAIMS,
         ErrorKind(
             "wrong_sign",
-            "Correct the sign of claims that say the opposite of what the model does.",
+            "Correct the sign of claims that say the opposite of what the model does: measure from the neutral cue.",
             "of the tested claims have the wrong sign: without the cue, the prediction moved the other way.",
             _wrong_sign,
         ),
@@ -85,4 +85,5 @@ CUE_CLAIMS = Axis(
     ),
     otherwise="Make each claim's size proportional to the cue's effect on the prediction.",
     needs_model=True,
+    counts="edited",
 )

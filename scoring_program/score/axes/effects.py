@@ -18,12 +18,12 @@ STILL = frozenset({"things", "quiet"})
 
 @dataclass(frozen=True)
 class Unit:
-    """A region of space and time that was exchanged or hidden in one clip."""
+    """A region of space and time that was exchanged in one clip."""
 
     kind: str
-    """What it shows, such as ``mouth``, or where it lies."""
+    """What it shows, such as ``mouth``."""
     parts: tuple[str, ...]
-    """Names of the exchanged parts; empty without an exchange."""
+    """Names of the exchanged parts."""
     cells: tuple[int, ...]
     """Its cells, ascending; empty if it has no place."""
     seconds: tuple[int, ...]

@@ -75,34 +75,35 @@ def _axis(kind: str, shown: str, what: str, places: str) -> Axis:
             NO_MAP if kind == "space" else NO_TIMELINE,
             ErrorKind(
                 f"{kind}_reversed",
-                f"Point your {what} at the {places} that drive the prediction.",
+                f"Point your {what} at the {places} that drive the prediction: alter clips at home, and measure.",
                 f"of the {what}s are at or below chance: the {places} they mark moved the prediction no more than "
                 "the rest.",
                 lambda account: not_above(account, one_order=False),
             ),
             ErrorKind(
                 f"{kind}_usual",
-                f"Make each {what} specific to its clip.",
+                f"Make each {what} specific to its clip: mark what is unusual here.",
                 f"of the {what}s are no better than one order of the parts for all clips.",
                 lambda account: not_above(account, one_order=True),
             ),
         ),
         otherwise=f"Sharpen the {what}: rank the few {places} that drive the prediction first.",
         needs_model=True,
+        counts="exchanged",
     )
 
 
 NO_MAP = ErrorKind(
     "no_space",
-    "Return a map of where the model looked for every clip.",
-    "of the clips have no valid map.",
+    "Return a saliency map for every clip.",
+    "of the clips have no valid saliency map.",
     lambda account: share_of([explanation.space is None for explanation in account.explanations], account.predicted),
 )
 NO_TIMELINE = ErrorKind(
     "no_time",
-    "Return a timeline for every clip.",
-    "of the clips have no valid timeline.",
+    "Return a temporal attribution for every clip.",
+    "of the clips have no valid temporal attribution.",
     lambda account: share_of([explanation.time is None for explanation in account.explanations], account.predicted),
 )
-SPACE = _axis("space", "Place", "map", "places")
-TIME = _axis("time", "Time", "timeline", "seconds")
+SPACE = _axis("space", "Place", "saliency map", "places")
+TIME = _axis("time", "Time", "temporal attribution", "seconds")

@@ -10,11 +10,12 @@ from score.settings import AXES, ExplanationScore
 REGISTRY: dict[str, Axis] = {axis.key: axis for axis in (SPACE, TIME, CUE_CLAIMS, KNOWN_CAUSES, TEXT)}
 LABEL_FREE = tuple(axis for axis in REGISTRY.values() if not axis.of_causes)
 """Axes that judge a clip without its label."""
+OF_CAUSES = frozenset(key for key, axis in REGISTRY.items() if axis.of_causes)
+"""Axes that a phase without known causes leaves out."""
 
 
-def axis_weights(score: ExplanationScore, *, causes: bool) -> dict[str, float]:
-    """Return the weight of each axis that applies; their sum is 1, or 0. `causes`: whether they are known."""
-    applied = (key for key in AXES if causes or not REGISTRY[key].of_causes)
-    weights = {key: float(getattr(score.weights, key)) for key in applied}
+def axis_weights(score: ExplanationScore, left_out: frozenset[str]) -> dict[str, float]:
+    """Return the weight of each axis that is not left out; their sum is 1, or 0."""
+    weights = {key: float(getattr(score.weights, key)) for key in AXES if key not in left_out}
     whole = sum(weights.values()) or 1.0
     return {key: weight / whole for key, weight in weights.items()}

@@ -12,7 +12,7 @@ from score.axes.effects import Effects, evaluated_targets, importance, measure_e
 from score.axes.faithfulness import KINDS, faithfulness
 from score.axes.known_causes import PARTS, cause_sums
 from score.axes.plausibility import clip_plausibility
-from score.axes.registry import REGISTRY
+from score.axes.registry import OF_CAUSES, REGISTRY
 from score.axes.repeats import Repeatability, counted, repeatability
 from score.axes.text import TextNumbers, clip_text
 from score.metrics import Sums
@@ -69,6 +69,10 @@ class AxisSums(Sums):
     """(rows, 1) clips."""
     covered: Array
     """(rows, 1) clips with a valid text."""
+    exchanged: Array
+    """(rows, 1) clips with an exchange."""
+    edited: Array
+    """(rows, 1) clips with cue edits."""
     faithfulness_space: Array
     """(rows, 4 + p) agreement of maps and measured effects, see ``order.order_sums``."""
     faithfulness_time: Array
@@ -139,6 +143,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     maps = {kind: faithfulness(outcomes.explanations, effects, kind) for kind in KINDS}
     if outcomes.no_yardstick:
         maps = dict.fromkeys(maps, np.zeros((len(target), 4)))
+    exchanged, edited = _column(outcomes.exchanged), _column(outcomes.edited)
     error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
     well = error[np.arange(len(error)), target] < settings.explanation_score.gate
     causes = cause_agreement(outcomes, parsed.claims, target, settings)
@@ -151,9 +156,11 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     table = AxisSums(
         clips=np.ones((len(error), 1)),
         covered=_column([explanation.text_ok for explanation in outcomes.explanations]),
-        faithfulness_space=counted(maps["space"], repeats.space),
-        faithfulness_time=counted(maps["time"], repeats.time),
-        cue_claims=counted(claim_sums(parsed.claims, effects, target), repeats.claims),
+        exchanged=exchanged,
+        edited=edited,
+        faithfulness_space=counted(maps["space"], repeats.space) * exchanged,
+        faithfulness_time=counted(maps["time"], repeats.time) * exchanged,
+        cue_claims=counted(claim_sums(parsed.claims, effects, target), repeats.claims) * edited,
         predicted_well=_column(well),
         **{f"cause_{part}": counted(causes[part], share[part]) * well[:, None] for part in PARTS},
         text=_column(texts.good) * repeats.text,
@@ -193,18 +200,28 @@ def cause_agreement(
 def explains_nothing(table: AxisSums) -> AxisSums:
     """Return the table of the constant baseline on the same clips: its errors, and no explanations."""
     nothing = {name: np.zeros_like(getattr(table, name)) for name in table.__dataclass_fields__}
-    kept = {name: getattr(table, name) for name in ("clips", "baseline_error", "reference_error")}
+    kept = {
+        name: getattr(table, name) for name in ("clips", "exchanged", "edited", "baseline_error", "reference_error")
+    }
     return AxisSums(**nothing | kept | {"error": table.baseline_error})
 
 
-def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str, Array]:
+def not_applicable(table: AxisSums, *, causes: bool) -> frozenset[str]:
+    """Return the axes that the total leaves out, because no clip of the phase can measure them.
+
+    `causes`: whether the phase has known causes.
+    """
+    unmeasured = {key for key, axis in REGISTRY.items() if axis.counts and not getattr(table, axis.counts).any()}
+    return frozenset(unmeasured) if causes else OF_CAUSES | unmeasured
+
+
+def axis_values(sums: AxisSums, settings: Settings, left_out: frozenset[str]) -> dict[str, Array]:
     """Compute every column that is about explanations.
 
-    `causes`: whether the phase has known causes; without them their axis is left out of the total's mean. Returns (b,)
-    values by column: each axis in [0, 1], and the total ``explanation`` in [0, 100].
+    `left_out`: axes without a part in the total's mean. Returns (b,) values by column: each axis in [0, 1], and the
+    total ``explanation`` in [0, 100].
     """
     axes = {key: axis.value(sums) for key, axis in REGISTRY.items()}
-    left_out = frozenset() if causes else frozenset(key for key, axis in REGISTRY.items() if axis.of_causes)
     coverage = sums.covered[:, 0] / sums.clips[:, 0]
     skill = credited_skill(sums.error, sums.baseline_error, sums.reference_error)
     mean = power_mean(axes, settings.explanation_score, left_out)

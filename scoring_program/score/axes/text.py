@@ -116,7 +116,7 @@ TEXT = Axis(
     error_analysis=(
         ErrorKind(
             "invalid_text",
-            "Write plain sentences that pass the published text checks.",
+            "Write plain sentences that pass the published text checks: no lists, no markup.",
             "of the texts are not valid.",
             lambda account: share_of(~account.axes.text.valid, account.predicted),
         ),
@@ -128,13 +128,13 @@ TEXT = Axis(
         ),
         ErrorKind(
             "disagreeing",
-            "Name the largest cues of the evidence in the text.",
+            "Name the largest cues of the evidence in the text, three at most.",
             "of the texts name cues other than the largest of the evidence.",
             lambda account: share_of(account.axes.readings.agreement < 1, account.axes.text.valid & account.predicted),
         ),
         ErrorKind(
             "unstable",
-            "Keep the text stable when the clip barely changes.",
+            "Keep the text stable when the clip barely changes: name only cues that stand out.",
             "of the claims change when a clip is shifted by a pixel or two.",
             lambda account: known_mean(account.axes.text.within),
         ),

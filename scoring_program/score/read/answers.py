@@ -138,11 +138,6 @@ class ProbeCall:
     """Whether it is a repeat in a fresh process."""
 
     @property
-    def shows(self) -> bool:
-        """Whether a model could see that the clip was altered, because it is not just another drawing."""
-        return self.operator not in {"", "exchange", "copy"}
-
-    @property
     def name(self) -> tuple[str, str, tuple[str, ...], tuple[int, ...], tuple[int, ...], str]:
         """Identifies the call within its clip, apart from repeats."""
         return self.kind, self.unit, self.parts, self.cells, self.seconds, self.cue

@@ -51,8 +51,10 @@ class Outcomes:
     known: Known
     """What the organiser knows besides the labels."""
     warnings: tuple[Problem, ...]
-    parts_hidden: bool = False
-    """Whether parts of filmed clips were hidden, not exchanged."""
+    exchanged: NDArray[np.bool_]
+    """(n,) whether a clip has an exchange; others are left out of faithfulness."""
+    edited: NDArray[np.bool_]
+    """(n,) whether a clip has cue edits; others are left out of the cue claims."""
 
     @property
     def counted(self) -> NDArray[np.bool_]:
@@ -72,6 +74,8 @@ class Outcomes:
             sources=self.sources[kept],
             probes=tuple(self.probes[number] for number in kept),
             repeats=tuple(self.repeats[number] for number in kept),
+            exchanged=self.exchanged[kept],
+            edited=self.edited[kept],
         )
 
     @property
@@ -136,7 +140,8 @@ def join(results: Results, reference: Reference, settings: Settings, known: Know
         repeats=tuple(results.repeats.get(clip_id) if ok else None for clip_id, ok in good),
         known=known or Known(),
         warnings=tuple(_warnings(statuses, results)),
-        parts_hidden=any(call.shows for calls in probes for call in calls),
+        exchanged=np.array([clip not in results.run.untested["exchanges"] for clip in reference.clip_ids]),
+        edited=np.array([clip not in results.run.untested["edits"] for clip in reference.clip_ids]),
     )
 
 

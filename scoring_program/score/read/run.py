@@ -207,6 +207,8 @@ class RunFacts:
     """None if no altered copy was asked twice."""
     second_pass: SecondPass | None
     """None without a second pass."""
+    untested: Mapping[str, frozenset[str]]
+    """Ids of the clips without ``exchanges``, and without cue ``edits``; none if not recorded."""
     results: bool
     """Whether results were submitted instead of code, so that no model was run."""
     training: Training | None
@@ -248,8 +250,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         return None
     texts: dict[str, Any] = {key: short_text(run.get(key)) for key in _TEXTS}
     hashes: dict[str, Any] = {key: run[key] if is_sha256(run.get(key)) else "" for key in _HASHES}
-    listed, probes = run.get("submission_files"), mapping(run.get("probes"))
-    files = frozenset(entry for entry in listed if isinstance(entry, str)) if isinstance(listed, list) else frozenset()
+    probes = mapping(run.get("probes"))
     second_pass = _second_pass(probes)
     return RunFacts(
         **texts,
@@ -258,15 +259,20 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         problems=parse_problems(run.get("problems"), settings),
         duration_s=duration,
         time_limit_s=_seconds(run.get("time_limit_s")),
-        submission_files=files,
+        submission_files=_ids(run.get("submission_files")),
         seed=whole_number(run.get("seed"), 0, 2**64 - 1),
         determinism=_determinism(mapping(run.get("determinism"))),
         receipt_of_copies=_determinism(mapping(probes.get("again"))),
         second_pass=second_pass,
+        untested={key: _ids(mapping(run.get("untested")).get(key)) for key in ("exchanges", "edits")},
         results=run.get("results") is True,
         training=_training(mapping(run.get("training")), settings),
         details=_details(run, second_pass),
     )
+
+
+def _ids(value: object) -> frozenset[str]:
+    return frozenset(entry for entry in value if isinstance(entry, str)) if isinstance(value, list) else frozenset()
 
 
 def _seconds(value: object) -> float | None:

@@ -68,12 +68,9 @@ class Factors:
         return changed.total - self.total
 
 
-def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bool) -> Factors:
-    """Split a total into its factors.
-
-    `causes`: whether the phase has known causes.
-    """
-    axes = {name: columns[name] for name in AXES if causes or not REGISTRY[name].of_causes}
+def factors(columns: Mapping[str, float], score: ExplanationScore, left_out: frozenset[str]) -> Factors:
+    """Split a total into its factors, without the axes that are left out."""
+    axes = {name: columns[name] for name in AXES if name not in left_out}
     parts = Factors(columns["coverage"], 1.0, axes, score)
     whole = parts.total
     return replace(parts, skill_factor=min(1.0, columns["explanation"] / whole) if whole > 0 else None)
@@ -104,7 +101,7 @@ _FEWEST = 3
 _LOST = 0.05
 """A factor of the total below which no other change gains a notable amount."""
 _NOTABLE_SHARE = 0.1
-"""Share of unreached altered copies from which advice mentions them."""
+"""Share of unreached perturbed copies from which advice mentions them."""
 _NOTABLE_GAIN = 2.0
 """Gain in points below which a change is shown only if there are fewer than three others with more."""
 
@@ -205,7 +202,7 @@ def _failed(run: ScoredRun, parts: Factors) -> Iterable[Advice]:
         evidence += f" {late} were not reached" + (f" within {limit:.0f} s." if limit else ".")
     else:
         sentence = "Get a prediction for every clip."
-        evidence += _most_often(run.problems)
+        evidence += f"{_most_often(run.problems)} Catch exceptions, and fall back on the training mean."
     grown = clips / (clips - failed) if clips > failed else 1.0
     axes = {name: min(1.0, value * grown) for name, value in parts.axes.items()}
     gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), skill_factor=1.0)
@@ -213,15 +210,15 @@ def _failed(run: ScoredRun, parts: Factors) -> Iterable[Advice]:
 
 
 def _unreached(run: ScoredRun, usable: Factors) -> Iterable[Advice]:
-    """Advise on altered copies that were not reached: they earn no points."""
+    """Advise on perturbed copies that were not reached: they earn no points."""
     second = run.results.run.second_pass
     if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
         return
-    late = f"{second.planned - second.asked} of {second.planned} altered copies were not reached"
+    late = f"{second.planned - second.asked} of {second.planned} perturbed copies were not reached"
     grown = second.planned / max(1, second.asked)
     axes = {name: min(1.0, value * grown) for name, value in usable.axes.items() if REGISTRY[name].needs_model}
-    sentence = "Make the model faster: altered copies were not reached."
-    yield Advice(usable.gain(axes), sentence, f"{late}: these earn no points.")
+    sentence = "Make the model faster: perturbed copies were not reached."
+    yield Advice(usable.gain(axes), sentence, f"{late}: these earn no points. Read few, small frames, once.")
 
 
 def _most_often(problems: Iterable[Problem]) -> str:
@@ -242,7 +239,7 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
     gain = parts.gain(skill_factor=1.0)
     if skill <= 0:
         sentence = "Predict better than the training mean: without that, explanations hardly count."
-        evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}."
+        evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}. Check signs and RGB."
     else:
         sentence = "Predict better: the skill factor multiplies the whole score."
         known = "" if parts.skill_factor is None else f"The skill factor is {number(parts.skill_factor, 2)} of 1. "

@@ -83,7 +83,7 @@ _WHERE = {"space": "a place", "time": "a moment"}
 Reason = tuple[str, str, str]
 """(one of `STATES`, part of the explanation, one or two sentences)."""
 _OTHER = {"space": "place", "time": "second"}
-_NOT_GIVEN = {"space": "No map given: scores 0.", "time": "No timeline given: scores 0."}
+_NOT_GIVEN = {"space": "No saliency map given: scores 0.", "time": "No temporal attribution given: scores 0."}
 
 
 def state_of(value: float) -> str:
@@ -95,10 +95,9 @@ def clip_state(numbers: ClipNumbers) -> str:
     """Return how well an explanation held up: ``good`` if every tested part did, ``none`` without tested parts."""
     if not (numbers.units or numbers.edited):
         return "none"
-    tested = [_order_state(numbers, kind) for kind in numbers.units]
-    tested += [
-        state_of(value) for value in ((numbers.axes["cue_claims"],) if numbers.edited else ()) + (numbers.axes["text"],)
-    ]
+    tested = [_order_state(numbers, kind) for kind in numbers.units if f"faithfulness_{kind}" in numbers.axes]
+    cues = ("cue_claims",) if numbers.edited and "cue_claims" in numbers.axes else ()
+    tested += [state_of(numbers.axes[axis]) for axis in (*cues, "text")]
     state = state_of(numbers.label_free_mean)
     return "part" if state == "good" and set(tested) != {"good"} else state
 
@@ -124,6 +123,8 @@ def reasons(
 
 def _order(part: str, kind: str, weights: object, numbers: ClipNumbers) -> Reason:
     units = numbers.units.get(kind, ())
+    if f"faithfulness_{kind}" not in numbers.axes:
+        return "none", part, "This clip has no exchanges: left out."
     if weights is None:
         return "none", part, _NOT_GIVEN[kind]
     if not units:
@@ -144,6 +145,8 @@ def _order(part: str, kind: str, weights: object, numbers: ClipNumbers) -> Reaso
 
 
 def _cues(numbers: ClipNumbers, claims: Sequence[Mapping[str, Any]], target: Target) -> Reason:
+    if "cue_claims" not in numbers.axes:
+        return "none", "Cues", "This clip has no cue edits: left out."
     if not numbers.claimed:
         return "none", "Cues", f"No testable claim about {target.title}: scores 0."
     if not numbers.edited:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from score.axes.registry import REGISTRY, axis_weights
+import numpy as np
+
+from score.axes.registry import OF_CAUSES, REGISTRY, axis_weights
 from score.columns import SKILL, TOTAL, Column
 from score.evaluate import Estimate
 from score.read.outcomes import Outcomes
@@ -29,6 +31,8 @@ _SEAL = {
 }
 _NEARLY_ALL = 0.9
 """Share of the time limit from which a run counts as slow."""
+MOST_IDS = 20
+"""Most clips that a sentence names."""
 
 
 StatusItem = tuple[str, str, str, str]
@@ -45,7 +49,7 @@ def status(run: ScoredRun) -> tuple[StatusItem, ...]:
         ("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain"),
         ("Records", *_SEAL[run.results.folder.sealed]),
         _same_twice("Same answer twice", facts.determinism, "clip", "clips"),
-        _same_twice("Same answer twice, altered", facts.receipt_of_copies, "altered copy", "altered copies"),
+        _same_twice("Same answer twice, perturbed", facts.receipt_of_copies, "perturbed copy", "perturbed copies"),
     )
 
 
@@ -74,7 +78,7 @@ def _time(run: ScoredRun) -> StatusItem:
         return "Time", f"{facts.duration_s:.1f} s", ended, "warning" if ended else "plain"
     share = facts.duration_s / facts.time_limit_s
     late = facts.second_pass.planned - facts.second_pass.asked if facts.second_pass else 0
-    unreached = f"{plural(late, 'altered copy', 'altered copies')} not reached" if late else ""
+    unreached = f"{plural(late, 'perturbed copy', 'perturbed copies')} not reached" if late else ""
     note = ended or unreached or f"{percent(share)} of the limit"
     close = bool(ended or unreached) or share >= _NEARLY_ALL
     return "Time", f"{facts.duration_s:.1f} s of {facts.time_limit_s:.0f} s", note, "warning" if close else "good"
@@ -140,9 +144,9 @@ def first_screen(run: ScoredRun) -> dict[str, Any]:
     parts = factors(
         {column.key: estimate.value for column, estimate in columns},
         settings.explanation_score,
-        causes=bool(settings.causes),
+        run.evaluation.left_out,
     )
-    shares = axis_weights(settings.explanation_score, causes=bool(settings.causes))
+    shares = axis_weights(settings.explanation_score, run.evaluation.left_out)
     rows = {
         column.key: ScoreRow(
             column,
@@ -229,11 +233,7 @@ def _verdict(run: ScoredRun) -> Iterator[str]:
             "This score is not comparable with others: the machine was busy with other work, which cost this run time. "
             "That is no fault of yours: ask the organisers to run it again."
         )
-    if run.outcomes.parts_hidden:
-        yield (
-            "This total is a diagnostic: models can recognise altered copies of filmed clips, so an honest explanation "
-            "need not get the highest total."
-        )
+    yield from _untested(run)
     first, _ = run.evaluation.columns[0]
     if first.key != TOTAL:
         yield f"The leaderboard ranks by {first.title.lower()}, the number at the top."
@@ -262,6 +262,24 @@ def _verdict(run: ScoredRun) -> Iterator[str]:
         yield TOO_GOOD
     if run.settings.report.truth and run.settings.report.clips:
         yield "This phase shows its true values: its scores are feedback, not evidence."
+
+
+def _untested(run: ScoredRun) -> Iterator[str]:
+    """Say which clips cannot be tested, and which axes are left out."""
+    clip_ids, shows_ids = run.outcomes.clip_ids, run.settings.report.clips
+    for tested, what, name in (
+        (run.outcomes.exchanged, "exchanges", "faithfulness"),
+        (run.outcomes.edited, "cue edits", "cue claims"),
+    ):
+        without = [clip_ids[number] for number in np.flatnonzero(~tested)]
+        if without:
+            ids = f": {', '.join(without[:MOST_IDS])}{', …' if len(without) > MOST_IDS else ''}" if shows_ids else ""
+            yield f"{len(without)} of {len(clip_ids)} clips have no {what} and are left out of {name}{ids}."
+    if missing := [axis.title for key, axis in REGISTRY.items() if key in run.evaluation.left_out - OF_CAUSES]:
+        yield (
+            f"The total leaves out {' and '.join(missing)}: no clip can be tested. The other axes share the weight. "
+            "Organisers make exchanges of filmed clips with bundle data exchanges."
+        )
 
 
 def _skill_range(run: ScoredRun) -> tuple[float, float, float]:

@@ -86,7 +86,7 @@ def redact_numbers(evaluation: Evaluation, settings: Settings) -> Evaluation:
         targets=(),
         # Whether a clip passes the gate of known causes reveals how far its prediction is from its label.
         clips=tuple(
-            clip and replace(clip, axes={axis.key: clip.axes[axis.key] for axis in LABEL_FREE})
+            clip and replace(clip, axes={axis.key: clip.axes[axis.key] for axis in LABEL_FREE if axis.key in clip.axes})
             for clip in evaluation.clips
         ),
         cues=tuple(replace(cue, with_causes=None) for cue in evaluation.cues),

@@ -45,6 +45,8 @@ def final_of(settings: Settings, seed: int, attributes: dict[str, tuple[str, ...
         repeats=(None,) * CLIPS,
         known=replace(Known(), groups=groups),
         warnings=(),
+        exchanged=np.ones(CLIPS, bool),
+        edited=np.ones(CLIPS, bool),
     )
     quiet = set(random.permutation(CLIPS)[:silent].tolist())
     said: list[Explanation] = [Explanation() if number in quiet else SAID for number in range(CLIPS)]

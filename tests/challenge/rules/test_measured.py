@@ -16,6 +16,7 @@ import yaml
 from bundle_tools.challenge.enough import points_apart
 from bundle_tools.challenge.reading.tables import (
     PhaseData,
+    fingerprint,
     read_contributions,
     read_copies,
     read_settings,
@@ -88,7 +89,6 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "limits": {"time_limit_s": 600},
                 "explanation": {"evidence": {"cues": list(CUES)}},
                 "probes": {
-                    "operators": ["blur", "median"],
                     "edits": 3,
                     "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
                 },
@@ -245,6 +245,8 @@ def same_people(phase: Path, *sources: str) -> None:
 
 
 def test_too_few_people_to_tell_what_is_always_so_are_found(phase: Path) -> None:
+    assert yardsticks(phase, CLIPS[:3]) == set()  # nothing is exchanged
+    with_exchanges(phase, *CLIPS, parts=[{"name": "mouth"}, {"name": "eyes"}])
     assert yardsticks(phase) == yardsticks(phase, CLIPS[:4]) == set()
     assert yardsticks(phase, CLIPS[:3]) == {"yardstick-people"}  # two clips of one person are one
     same_people(phase, "s1")
@@ -268,7 +270,9 @@ def test_parts_of_one_kind_are_found(phase: Path, parts: list[str], found: set[s
     named = [{"name": name} for name in parts]
     with_exchanges(phase, *CLIPS, parts=named)
     assert yardsticks(phase) == found
-    with_exchanges(phase, *CLIPS[1:], parts=named)  # a clip without one has blocks or spans, of several kinds
+    with_exchanges(phase, *CLIPS[1:], parts=named)  # the other clip is left out
+    assert yardsticks(phase) == found
+    with_exchanges(phase, *CLIPS, parts=[*named, {"name": "mouth"}], joins_s=[1.0])
     assert yardsticks(phase) == set()
 
 
@@ -308,7 +312,7 @@ BROKEN: list[tuple[str, Mutation]] = [
     ("copy-differs", replace_copy(10, Format(width=80, height=48))),
     ("probes-missing", settings("input", lambda content: content.pop("probes"))),
     ("probes-time", settings("input", lambda content: content["limits"].update(time_limit_s=60))),
-    ("yardstick-people", lambda phase: same_people(phase, "s1", "s2")),
+    ("probes-operators", settings("input", lambda content: content["probes"].update(operators=["blur"]))),
     ("causes-clips", knowledge("causes.json", lambda clips: clips.update(c999999999=causes(7)))),
     ("causes-clips", knowledge("observations.json", lambda clips: clips.update(c999999999=[]))),
     ("score-vocabulary", settings("reference", lambda content: content["explanation_score"].update(vocabulary=["x"]))),
@@ -357,6 +361,17 @@ def test_rubbish_in_the_settings_is_a_finding_never_a_traceback(phase: Path, val
     )
     findings(phase)
     read_contributions(DataFiles(phase / "reference"))
+
+
+def test_a_retired_key_makes_no_baseline_stale(phase: Path) -> None:
+    def known() -> str:
+        return fingerprint(DataFiles(phase / "input"), DataFiles(phase / "reference"))
+
+    before = known()
+    settings("input", lambda content: content["probes"].update(operators=["blur"]))(phase)
+    assert known() == before
+    settings("input", lambda content: content["probes"].update(edits=2))(phase)
+    assert known() != before
 
 
 def test_small_files_are_read_however_wrong_they_are(phase: Path) -> None:

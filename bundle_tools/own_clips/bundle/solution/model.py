@@ -15,8 +15,6 @@ RATE_HZ = 16_000
 FRAMES_A_SECOND = 4
 FEATURES = {"brightness": "lighting", "motion": "motion", "loudness": "voice", "words_a_second": "words"}
 """Each measurement, and the cue it belongs to."""
-SLOWED = 0.175
-"""The share of a clip's motion that remains when motion is edited: edits play it at 0.05 to 0.3 of its speed."""
 PHRASES = {
     "lighting": ("Dim lighting", "Bright lighting"),
     "motion": ("A little motion", "A lot of motion"),
@@ -79,13 +77,11 @@ class Model:
         return away
 
     def contributions(self, measured: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return how much each measurement adds to each target, compared with the same clip after editing its cue.
+        """Return how much each measurement adds to each target, compared with an average clip.
 
-        Edits take light, voice and words from other clips, so these become average; motion is slowed down.
+        Edits take light and loudness from other clips, so these become average.
         """
-        edited = np.where([cue == "motion" for cue in FEATURES.values()], SLOWED * measured, self.means)
-        lost = self.standard(measured) - self.standard(edited)
-        return {name: weights * lost for name, weights in self.weights.items()}
+        return {name: weights * self.standard(measured) for name, weights in self.weights.items()}
 
     def describe(self, prediction: dict[str, float], parts: NDArray[np.float64], above: NDArray[np.bool_]) -> str:
         """Name the level of the main target, and what raised or lowered it, largest contribution first."""
@@ -105,17 +101,14 @@ class Model:
         return " ".join(sentences)
 
     def where(self, seen: "ClipData") -> NDArray[np.float64] | None:
-        """Return how much each place in the picture moves the main target, compared with a mask of average brightness.
-
-        A mask does not move, so it removes motion too.
-        """
+        """Return how much each place in the picture moves the main target, compared with a still, average one."""
         light, motion = self.weights[self.main][:2] / self.scales[:2]
         cells = light * (seen.light - self.means[0]) + motion * np.nan_to_num(seen.motion)
         places = np.abs(cells.mean(axis=0))
         return places if places.min() < places.max() else None
 
     def when(self, seen: "ClipData") -> list[list[float]] | None:
-        """Return how much each second moves the main target, compared with an average but frozen picture."""
+        """Return how much each second moves the main target, compared with a still, average picture."""
         a_second = np.stack([seen.light.mean(axis=(1, 2)), seen.motion.mean(axis=(1, 2)), seen.loudness], axis=1)
         still = [self.means[0], 0, self.means[2]]
         away = np.nan_to_num((a_second - still) / self.scales[:3])
