@@ -52,8 +52,7 @@ def test_a_submission_lies_beside_the_results_of_ingestion_and_replaces_none(tin
     clear = "import shutil\nfor old in output.iterdir(): old.unlink() if old.is_file() else shutil.rmtree(old)\n"
     made = "(output / 'own').mkdir(); (output / 'own/a').write_text('1'); (output / 'flat').write_text('1')\n"
     swap(tiny / INGEST, "predict = ", f"{clear}{made}predict = ")
-    files = {"predictions.txt": "99", "own/b": "2", "flat/c": "3", "deep/d/e": "4"}
-    write_files(tiny / "solutions" / "half", files)
+    write_files(tiny / "solutions/half", {"predictions.txt": "99", "own/b": "2", "flat/c": "3", "deep/d/e": "4"})
     ran = run()
     assert "Accuracy  1.0" in ran.said
     assert not (ran.out / "ingestion_output" / "model.py").exists()
