@@ -3,7 +3,7 @@
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from bundle_tools.errors import BundleError
 NAME = "competition.yaml"
 UNPACKING_S = 1800
 """Longest wait for unpacking; a bundle of 36 MB takes ten seconds."""
+RUNNING_S = 60
+"""Age up to which an upload without bytes is left alone: deleting one that is running could break its unpacking."""
 TEXTS = ("title", "docker_image", "description", "contact_email", "reward", "competition_type")
 SWITCHES = (
     *("registration_auto_approve", "enable_detailed_results", "show_detailed_results_in_submission_panel"),
@@ -122,8 +124,14 @@ def _only(connection: ServerConnection, uploads: list[UploadedFile]) -> int | No
 
 
 def _remove_unfinished(connection: ServerConnection, uploads: list[UploadedFile], name: str) -> None:
-    """Remove interrupted uploads; raises BundleError for one that the server may still unpack."""
+    """Remove interrupted uploads; raises BundleError for one that may be running or unpacked."""
     for dataset in uploads:
+        age_s = ((connection.server_time or datetime.now(UTC)) - dataset.created).total_seconds()
+        if dataset.size == 0 and age_s < RUNNING_S:
+            raise BundleError(
+                f"an upload of this zip began {max(0.0, age_s):.0f} s ago, by you or another organiser. Whether it is "
+                "running or was interrupted: repeat the command in a minute."
+            )
         # An interrupted upload has no bytes.
         if dataset.size != 0 and dataset.name == name:
             raise BundleError(

@@ -316,11 +316,8 @@ def upload(
         except ServerError as error:
             if error.status != 404 and "by this name" not in str(error):
                 raise
-            raise ServerError(
-                f"{error} Another organiser may be uploading the same file. Repeat the command in a minute: it goes on "
-                "with what is there.",
-                error.status,
-            ) from None
+            advice = "Another organiser may be uploading the same file. Repeat the command in a minute: it goes on."
+            raise ServerError(f"{str(error).rstrip('.')}. {advice}", error.status) from None
 
     size = path.stat().st_size
     announced = {

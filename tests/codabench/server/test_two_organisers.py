@@ -9,6 +9,7 @@ import pytest
 
 from bundle_tools.cli import rehearse as rehearse_command
 from bundle_tools.cli.main import main
+from bundle_tools.codabench.server import publish as publishing
 from bundle_tools.codabench.server.rehearse import RehearsalResult
 from tests.codabench.server.conftest import SCORES, Bundle, Site
 from tests.codabench.server.fake import PARTS, Server
@@ -38,13 +39,18 @@ def test_two_competitions_of_one_zip_are_named(server: Server, bundle: Bundle, a
 
 
 @pytest.mark.parametrize("path", ["/storage/", "/completed/"])
-def test_an_upload_that_another_organiser_repeats_gives_way(
-    server: Server, bundle: Bundle, archive: Path, path: str
+@pytest.mark.parametrize("running_s", [0, 60])
+def test_an_upload_is_left_alone_for_a_minute_and_then_gives_way(
+    server: Server, bundle: Bundle, archive: Path, monkeypatch: pytest.MonkeyPatch, path: str, running_s: int
 ) -> None:
+    monkeypatch.setattr(publishing, "RUNNING_S", running_s)
     words = ("publish", server.address, "--bundle", archive, "--yes")
     codes = interrupt(server, "PUT", path, *words)
-    assert "Another organiser may be uploading the same file. Repeat the command in a minute" in bundle(*words, code=1)
-    assert codes == [0]
+    advice = "began" if running_s else "Another organiser may be uploading the same file"
+    printed = bundle(*words, code=int(not running_s))
+    assert codes == [int(running_s > 0)]
+    assert advice in printed
+    assert "epeat the command in a minute" in printed
     assert "uploaded before" in bundle(*words)
     assert len(server.competitions) == 1
 
