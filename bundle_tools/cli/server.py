@@ -250,7 +250,7 @@ def replace(arguments: argparse.Namespace) -> int:
     if not old:
         say("No submission ran on older parts.")
         return 0
-    return run_again(connection, competition, old, arguments.wait)
+    return run_again(connection, competition, phase, old, arguments.wait)
 
 
 def _all_parts(source: Path, phase: ServerPhase, scratch: Path) -> dict[str, Path]:

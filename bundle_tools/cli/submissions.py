@@ -38,12 +38,16 @@ def fetch(
 
 
 def run_again(
-    connection: ServerConnection, competition: ServerCompetition, old: list[replacing.Old], wait_s: float
+    connection: ServerConnection,
+    competition: ServerCompetition,
+    phase: ServerPhase,
+    old: list[replacing.Old],
+    wait_s: float,
 ) -> int:
     """Run files again, and report each that could not be; raises BundleError if there are any."""
     with progress_bar("Again", "submission") as progress:
         wrong = replacing.run_all_again(
-            connection, old, own_queue=competition.own_queue, limit_s=wait_s, say=say, progress=progress
+            connection, phase, old, own_queue=competition.own_queue, limit_s=wait_s, say=say, progress=progress
         )
     again = counted(len(old) - len(wrong), "submission")
     say(f"{again} run again; `bundle server watch` tells when their rows are there.")
@@ -92,7 +96,10 @@ def rerun(
     confirm([f"Runs again, and deletes the old runs and their outputs: {_named(chosen)}."], yes=arguments.yes)
     numbers = {run.submission_id for run in chosen}
     old = replacing.old_runs(connection, phase, lambda run: run.submission_id in numbers)
-    return run_again(connection, competition, old, arguments.wait)
+    if not old:
+        say("Another organiser has already run them again or deleted them: nothing was changed.")
+        return 0
+    return run_again(connection, competition, phase, old, arguments.wait)
 
 
 def delete(

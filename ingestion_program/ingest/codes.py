@@ -49,7 +49,7 @@ _SUBMISSION = (
     Code("constructor_raised", "S", ("load",), "an error in Model(assets)", "a model", "correct that line; open files below assets"),
     Code("load_failed", "S", ("load",), "an unreadable report from the model process", "a loaded model, or a known reason", "do not write to inherited file descriptors"),
     Code("every_clip_failed", "S", ("run",), "the same error on every clip tried", "an answer for at least one clip", "correct that error; test at home with `kit.py check SUBMISSION --run 3` of the starting kit"),
-    Code("results_ignored", "W", ("load",), "files named like results", "model.py and what it needs", "remove them; only what ingestion records counts"),
+    Code("results_ignored", "W", ("load",), "files named like results", "model.py and what it needs", "rename or remove them: only what ingestion records counts, and they may get in its way (results_damaged)"),
     Code("results_refused", "S", ("load",), "results instead of code", "model.py, which this phase runs itself", "submit the model that made them"),
     Code("results_ambiguous", "S", ("load",), "more than one file of predictions", "one file of predictions", "keep only the one that counts"),
     Code("results_unreadable", "S", ("load",), "a file of results that cannot be read", "data in the format of docs/results_2017.md", "write the file again; try it at home with `kit.py run` of the starting kit"),

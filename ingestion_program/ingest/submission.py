@@ -183,8 +183,9 @@ LARGEST_LISTED = 5
 PROGRAM = Path(__file__).resolve().parents[1]
 # Files that the programs write, and files that older challenges asked for.
 RESULTS = frozenset({
-    "clips.jsonl", "detailed_results.html", "explanations.jsonl", "manifest.json", "prediction.pkl", "predictions.csv",
-    "predictions.pkl", "probes.jsonl", "repeats.jsonl", "run.json", "scores.json", "scores.txt",
+    "clips.jsonl", "detailed_results.html", "explanations.jsonl", "log.txt", "manifest.json", "model_output.txt",
+    "prediction.pkl", "predictions.csv", "predictions.pkl", "probes.jsonl", "repeats.jsonl", "run.json", "scores.json",
+    "scores.txt",
 })  # fmt: skip
 INSTALLERS = frozenset({
     "dockerfile", "environment.yaml", "environment.yml", "pipfile", "poetry.lock", "pyproject.toml", "requirements.txt",
@@ -303,7 +304,8 @@ def _warn_of_names(names: list[str], *, results: bool) -> Iterator[Problem]:
     read = frozenset().union(*(files.names for files in find_results(names))) if results else frozenset()
     ignored = [name for name in names if name.lower() in RESULTS and name not in read]
     if ignored:
-        fix = "remove them: only what ingestion records counts"
+        # Since pull request 2303, Codabench puts the submission's files beside the results.
+        fix = "rename or remove them: only what ingestion records counts, and they may get in its way (results_damaged)"
         yield _warning("results_ignored", _list(ignored), "model.py and what it needs", fix)
     installers = [name for name in names if name.lower() in INSTALLERS]
     if installers:

@@ -1,5 +1,6 @@
 """A run that had to wait for others is told from one that was slow by itself."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,12 @@ import pytest
 
 from ingest import capacity
 from ingest.capacity import CoreUse, Meter, Processor, blame, waited_s
+from ingest.clock import Clock
 from ingest.errors import Problem
+from ingest.keeper import KeyKeeper
+from ingest.log import Log
+from ingest.pipeline import _Run
+from ingest.record import hold_room, open_private
 from ingest.stats import ProbeCount, RunStats
 from tests.ingestion.conftest import follows, model_source, run_program
 
@@ -130,6 +136,24 @@ def test_a_model_that_is_too_slow_for_a_free_machine_is_not_excused(
     monkeypatch.setattr(capacity, "cores", lambda: 2)
     answer = blame(SHORT, BUSY, 100.0, timeouts=True, share=share, budget_s=100.0)
     assert (answer == SHORT) == own
+
+
+@pytest.mark.parametrize(("asked", "budget_s", "own"), [(15, 100, False), (4, 100, True), (15, 40, True)])
+def test_the_record_judges_by_the_runs_own_share_and_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: int, budget_s: float, *, own: bool
+) -> None:
+    """20 s of processor time for 20 or 9 % of the calls, on two cores."""
+    monkeypatch.setattr(capacity, "cores", lambda: 2)
+    folder = open_private(tmp_path)
+    meter, keeper, clock = Meter(), KeyKeeper.__new__(KeyKeeper), Clock()
+    monkeypatch.setattr(meter, "read", lambda _: BUSY)
+    keeper.keyed, clock.budget_s = False, budget_s
+    stats = RunStats(problems=SHORT, total=10, probes=ProbeCount(planned=90, asked=asked))
+    stats.clips.update({"ok": 5, "not_reached": 5})
+    log = Log(folder / "log.txt")
+    _Run(tmp_path, tmp_path, folder, clock, keeper, log, hold_room(folder), stats, meter).seal()
+    problems = json.loads((tmp_path / "run.json").read_text())["problems"]
+    assert (problems[0]["code"] != "machine_busy") == own
 
 
 def test_the_share_of_calls_counts_clips_and_altered_copies() -> None:

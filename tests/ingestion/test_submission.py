@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from ingest.errors import Problem
-from ingest.record import empty_folder
+from ingest.record import MANIFEST, OWN_FILES, empty_folder
 from ingest.settings import Limits
 from ingest.submission import check_submission, fingerprint
 from tests.deep import nested_folders
@@ -62,6 +62,15 @@ def test_what_lies_beside_the_model(name: str, tmp_path: Path) -> None:
         (code, severity, "participant")
     ]
     assert said in problems[0].line()
+
+
+def test_every_name_of_the_record_is_warned_of(tmp_path: Path) -> None:
+    """On servers that put submissions beside the results, such a file can replace one of the record."""
+    own = sorted({*OWN_FILES, MANIFEST})
+    (problem,) = look(tmp_path / "submission", {"model.py": b"", **dict.fromkeys(own, b"x")})
+    assert problem.code == "results_ignored"
+    assert ", ".join(own) in problem.found
+    assert "results_damaged" in problem.fix
 
 
 # What looks alike and is all right.

@@ -110,6 +110,7 @@ BAD: dict[str, tuple[Files, str, str]] = {
     "own path": ({"model.py": f"{MODEL}X = open('/home/me/w.npz')\n"}, "warning own_path", "line 5"),
     "Windows path": ({"model.py": f"{MODEL}X = r'C:\\Users\\w'\n"}, "warning own_path", "line 5"),
     "results": ({"model.py": MODEL, "predictions.csv": "x"}, "warning results_ignored", "predictions.csv"),
+    "log": ({"model.py": MODEL, "Log.txt": "x"}, "warning results_ignored", "rename or remove them"),
     "requirements": ({"model.py": MODEL, "requirements.txt": "torch"}, "warning install_ignored", "requirements"),
     "credits": ({"model.py": MODEL, "credits.yaml": "credits: x"}, "warning credits_broken", "format_version"),
     "junk": ({"model.py": MODEL, "__pycache__/model.pyc": b"x"}, "note left_out", "1 file not needed"),

@@ -3,7 +3,7 @@
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from bundle_tools.codabench.keys import Keys, PhaseKeys, read
 from bundle_tools.codabench.rules.phases import kept
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import ServerConnection, looks
-from bundle_tools.codabench.server.records import PARTS, Address, ServerCompetition, moment
+from bundle_tools.codabench.server.records import PARTS, Address, ServerCompetition, UploadedFile, moment
 from bundle_tools.codabench.version1 import is_version1
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
@@ -23,6 +23,8 @@ from bundle_tools.errors import BundleError
 NAME = "competition.yaml"
 UNPACKING_S = 1800
 """Longest wait for unpacking; a bundle of 36 MB takes ten seconds."""
+RUNNING_S = 60
+"""Age up to which an upload without bytes is left alone: deleting one that is running could break its unpacking."""
 TEXTS = ("title", "docker_image", "description", "contact_email", "reward", "competition_type")
 SWITCHES = (
     *("registration_auto_approve", "enable_detailed_results", "show_detailed_results_in_submission_panel"),
@@ -58,18 +60,21 @@ def publish(
 ) -> Published:
     """Create a competition from a bundle, once: the same zip is recognised the second time.
 
-    Raises BundleError if the zip cannot be read, or if the server rejects it.
+    Raises BundleError if the zip cannot be read, if the server rejects it, or if it has become several competitions.
     """
     document = _document(archive)
     name = f"bundle {records.digest(archive)[:16]}"
-    competition_id = _earlier(connection, name)
+    uploads = _uploads(connection, name)
+    competition_id = _only(connection, uploads)
     was_there = competition_id is not None
     if competition_id is None:
+        _remove_unfinished(connection, uploads, name)
         uploaded = records.upload(
             connection, archive, "competition_bundle", name=name, file_name=records.file_name_for(archive.stem),
             progress=progress,
         )  # fmt: skip
         competition_id = _unpacked(connection, int(uploaded["status_id"]), say)
+        _only(connection, _uploads(connection, name))  # another organiser may have published meanwhile
     made = records.competition(connection, Address(connection.address, competition_id, None))
     link = f"{connection.address}/competitions/{competition_id}/"
     if made.secret_key and not made.published:
@@ -100,14 +105,34 @@ def _document(archive: Path) -> Mapping[str, Any]:
     return content
 
 
-def _earlier(connection: ServerConnection, name: str) -> int | None:
-    """Find the competition that an earlier call made from this zip; remove unfinished uploads."""
-    for dataset in records.datasets(connection, _type="bundle", search=name):
-        if not dataset.name.startswith(name):
-            continue
-        if dataset.competition_id is not None:
-            return dataset.competition_id
-        # An interrupted upload has no bytes; the server adds the title to the name of an unpacked bundle.
+def _uploads(connection: ServerConnection, name: str) -> list[UploadedFile]:
+    """Return the uploads of this zip; the server has added the title to the names of unpacked ones."""
+    every = records.datasets(connection, _type="bundle", search=name)
+    return [dataset for dataset in every if dataset.name.startswith(name)]
+
+
+def _only(connection: ServerConnection, uploads: list[UploadedFile]) -> int | None:
+    """Return the competition made from uploads of one zip; None without one, BundleError if there are several."""
+    made = sorted({dataset.competition_id for dataset in uploads if dataset.competition_id is not None})
+    if len(made) > 1:
+        first, *others = [f"{connection.address}/competitions/{number}/" for number in made]
+        raise BundleError(
+            "this zip has become several competitions, as when two organisers publish at the same time. Keep "
+            f"{first}, delete {', '.join(others)} on the website, and repeat the command."
+        )
+    return made[0] if made else None
+
+
+def _remove_unfinished(connection: ServerConnection, uploads: list[UploadedFile], name: str) -> None:
+    """Remove interrupted uploads; raises BundleError for one that may be running or unpacked."""
+    for dataset in uploads:
+        age_s = ((connection.server_time or datetime.now(UTC)) - dataset.created).total_seconds()
+        if dataset.size == 0 and age_s < RUNNING_S:
+            raise BundleError(
+                f"an upload of this zip began {max(0.0, age_s):.0f} s ago, by you or another organiser. Whether it is "
+                "running or was interrupted: repeat the command in a minute."
+            )
+        # An interrupted upload has no bytes.
         if dataset.size != 0 and dataset.name == name:
             raise BundleError(
                 f"this zip was uploaded at {dataset.created:%Y-%m-%d %H:%M} UTC, but no competition exists yet. If the "
@@ -115,7 +140,6 @@ def _earlier(connection: ServerConnection, name: str) -> int | None:
                 f"{dataset.name!r} under Resources → Competition Bundles, and repeat the command."
             )
         connection.call("DELETE", f"/api/datasets/{dataset.dataset_id}/")
-    return None
 
 
 def _unpacked(connection: ServerConnection, status_id: int, say: Callable[[str], None]) -> int:

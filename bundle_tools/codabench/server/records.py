@@ -307,14 +307,24 @@ def upload(
     `file_name`: the name of the file when downloaded.
     `more`: such as the competition of a submission.
     Returns the server's answer: a bundle's `status_id`, else the data set's `key`. Raises ServerError if the server
-    refuses it, or if the received bytes differ.
+    refuses it, if the received bytes differ, or if another organiser uploads the same file at the same time.
     """
+
+    def tell(step: str, path: str, content: object = None) -> Any:  # noqa: ANN401 - JSON
+        try:
+            return connection.call(step, path, content)
+        except ServerError as error:
+            if error.status != 404 and "by this name" not in str(error):
+                raise
+            advice = "Another organiser may be uploading the same file. Repeat the command in a minute: it goes on."
+            raise ServerError(f"{str(error).rstrip('.')}. {advice}", error.status) from None
+
     size = path.stat().st_size
     announced = {
         "type": kind, "name": name[:LONGEST_NAME], "request_sassy_file_name": file_name, "file_name": file_name,
         "file_size": size, **more,
     }  # fmt: skip
-    answer = connection.call("POST", "/api/datasets/", announced)
+    answer = tell("POST", "/api/datasets/", announced)
     key, url = str(answer["key"]), str(answer["sassy_url"])
     # The content type is part of the signature; Azure wants to know what kind of blob it is.
     headers = {"Content-Type": "application/zip", "Content-Length": str(size)}
@@ -333,7 +343,7 @@ def upload(
         raise ServerError(
             f"{path.name} was changed during the upload: the storage has other bytes. Repeat the command."
         )
-    answer = connection.call("PUT", f"/api/datasets/completed/{key}/")
+    answer = tell("PUT", f"/api/datasets/completed/{key}/")
     if kind != "competition_bundle":
         sizes = [dataset.size for dataset in datasets(connection, key=key)]
         if sizes != [size]:

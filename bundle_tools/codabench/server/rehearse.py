@@ -8,6 +8,7 @@ from pathlib import Path
 from bundle_tools.codabench.server import records
 from bundle_tools.codabench.server.client import ServerConnection, ServerError, looks
 from bundle_tools.codabench.server.records import Address, ServerCompetition, ServerPhase, Submission
+from bundle_tools.codabench.server.replace import delete
 from bundle_tools.codabench.worker.scores import DECIMALS_KEPT
 from bundle_tools.errors import BundleError
 
@@ -70,17 +71,23 @@ def register(connection: ServerConnection, address: Address) -> None:
 
 
 def submit(connection: ServerConnection, competition: ServerCompetition, act: Act, say: Callable[[str], None]) -> int:
-    """Submit, unless an earlier rehearsal submitted the same zip to the phase's present parts.
+    """Submit, unless another rehearsal submitted the same zip to the phase's present parts; return the number.
 
     Raises NotTaken if this account may not submit now.
     """
     file_name = records.file_name_for(f"rehearsal-{records.digest(act.archive)[:16]}")
     newest = records.newest_part(connection, act.phase)
-    for earlier in reversed(records.submissions(connection, act.phase)):
-        same = earlier.file_name == file_name and not earlier.elsewhere and not earlier.is_older(newest)
-        if same and earlier.status not in ("Failed", "Cancelled"):
-            say(f"  {act.title}: #{earlier.submission_id} of an earlier rehearsal")
-            return earlier.submission_id
+
+    def current() -> list[int]:
+        return [
+            entry.submission_id for entry in records.submissions(connection, act.phase)
+            if entry.file_name == file_name and not entry.elsewhere and not entry.is_older(newest)
+            and entry.status not in ("Failed", "Cancelled")
+        ]  # fmt: skip
+
+    if earlier := current():
+        say(f"  {act.title}: #{earlier[-1]} of an earlier rehearsal")
+        return earlier[-1]
     answer = connection.call("GET", f"/api/can_make_submission/{act.phase.phase_id}/")  # does not look at dates
     if not answer["can"]:
         reason = f"{str(answer['reason']).rstrip('.')} (cancelled ones count, failed ones do not)"
@@ -95,6 +102,10 @@ def submit(connection: ServerConnection, competition: ServerCompetition, act: Ac
     }  # fmt: skip
     submission_id = int(connection.call("POST", "/api/submissions/", content)["id"])
     say(f"  {act.title}: #{submission_id} submitted")
+    if (first := min(current(), default=submission_id)) < submission_id:
+        delete(connection, submission_id)
+        say(f"  {act.title}: #{submission_id} deleted, as another organiser has submitted the same zip as #{first}")
+        return first
     return submission_id
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from bundle_tools.codabench.archive import UNREADABLE, write_deterministic
 from bundle_tools.codabench.server import records
-from bundle_tools.codabench.server.client import ServerConnection, ServerError, looks
+from bundle_tools.codabench.server.client import TRIES, ServerConnection, ServerError, looks
 from bundle_tools.codabench.server.records import LONGEST_NAME, ServerCompetition, ServerPhase, Submission
 from bundle_tools.codabench.worker.jobs import METADATA_NAMES
 from bundle_tools.console import Progress, counted
@@ -21,6 +21,7 @@ PROGRAMS = ("ingestion_program", "scoring_program")
 AT_ONCE = 30
 """Most re-runs of a competition that the server's own queue accepts at a time."""
 NOT_FOUND = 404
+USELESS = ("Failed", "Cancelled")
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,15 @@ def put_in_place(
         raise BundleError(f"phase {phase.name}: expected one task, found {len(phase.tasks)}. Use the website.")
     path = f"/api/tasks/{phase.tasks[0]}/"
     before, newest = records.part_keys(connection, phase.tasks[0]), records.newest_part(connection, phase)
-    keys = dict(before)
+    uploaded = {}
     for part, archive in zips.items():
         title = f"{competition.title[: LONGEST_NAME - 100]}, {phase.name[:40]}: {part}"
-        keys[part] = _uploaded(connection, part, archive, title, keys[part], newest, progress)
-    if keys == before:
-        return newest
+        uploaded[part] = _uploaded(connection, part, archive, title, before[part], newest, progress)
     task = connection.call("GET", path)
+    now = records.part_keys(connection, phase.tasks[0])  # another organiser may have replaced others during the upload
+    keys = {**now, **uploaded}
+    if keys == now:
+        return records.newest_part(connection, phase)
     # All four parts are always sent, because the server empties those that are left out.
     content: dict[str, Any] = {"name": task["name"], "description": task.get("description") or "", **keys}
     connection.call("PATCH", path, content)
@@ -144,29 +147,40 @@ def settle(
         wait_for(connection, running, limit_s)
 
 
-def old_runs(connection: ServerConnection, phase: ServerPhase, is_old: Callable[[Submission], bool]) -> list[Old]:
-    """Find the files that have runs to be replaced: ended ones for which `is_old`, such as those on replaced parts."""
-    runs = [run for run in records.submissions(connection, phase) if not run.elsewhere]
-    if not runs:
-        return []
-    # A run and its re-run have the same file.
-    numbers = [run.submission_id for run in runs]
-    answer = connection.call("POST", "/api/submissions/download_many/", {"pks": numbers})
+def _runs_by_file(connection: ServerConnection, phase: ServerPhase) -> list[list[Submission]]:
+    """Return the runs of each submitted file, the oldest first: a run and its re-run have the same file."""
+    for left in reversed(range(TRIES)):
+        runs = [run for run in records.submissions(connection, phase) if not run.elsewhere]
+        if not runs:
+            return []
+        try:
+            numbers = [run.submission_id for run in runs]
+            answer = connection.call("POST", "/api/submissions/download_many/", {"pks": numbers})
+            break
+        except ServerError as error:  # another organiser may have deleted a run since the list was read
+            if error.status != NOT_FOUND or not left:
+                raise
     files = {str(entry["name"]).partition("_")[0]: urlsplit(str(entry["url"])).path for entry in answer}
     by_file: dict[str, list[Submission]] = {}
     for run in runs:
         by_file.setdefault(files.get(str(run.submission_id), f"#{run.submission_id}"), []).append(run)
+    return list(by_file.values())
+
+
+def old_runs(connection: ServerConnection, phase: ServerPhase, is_old: Callable[[Submission], bool]) -> list[Old]:
+    """Find the files that have runs to be replaced: ended ones for which `is_old`, such as those on replaced parts."""
     old = []
-    for of_file in by_file.values():
+    for of_file in _runs_by_file(connection, phase):
         chosen = [run for run in of_file if run.ended and is_old(run)]
         if chosen:
             later = of_file[of_file.index(chosen[-1]) + 1 :]
-            old.append(Old(tuple(chosen), any(run.status not in ("Failed", "Cancelled") for run in later)))
+            old.append(Old(tuple(chosen), any(run.status not in USELESS for run in later)))
     return old
 
 
 def run_all_again(
     connection: ServerConnection,
+    phase: ServerPhase,
     old: Sequence[Old],
     *,
     own_queue: bool,
@@ -176,29 +190,49 @@ def run_all_again(
 ) -> list[str]:
     """Run each file again and delete its old runs while the new one waits, so that no old row remains.
 
-    Returns failures, one line each; calling again continues with them.
+    If another organiser does so at the same time, the first new run of a file stays. Returns failures, one line each;
+    calling again continues with them.
     """
     wrong: list[str] = []
     waiting: list[int] = []
+    made: dict[int, int] = {}
+    """New run -> the one that it replaces."""
     for number, file in enumerate(old, 1):
         newest = file.runs[-1]
         try:
             if not file.ran_again:
                 path = f"/api/submissions/{newest.submission_id}/re_run_submission/"
                 waiting.append(int(connection.call("POST", path)["id"]))
+                made[waiting[-1]] = newest.submission_id
             for run in file.runs:
                 delete(connection, run.submission_id)
         except ServerError as error:
             if error.status is None:  # the server is gone, so the others would fail, too
                 raise
-            wrong.append(f"#{newest.submission_id} {newest.owner}: {error}")
+            if not _is_gone(connection, newest):
+                wrong.append(f"#{newest.submission_id} {newest.owner}: {error}")
         if progress is not None:
             progress(number, len(old))
         if not own_queue and len(waiting) == AT_ONCE and number < len(old):
             say(f"  {AT_ONCE} re-runs are on the server's own queue, its limit: waiting for them.")
             wait_for(connection, waiting, limit_s)
             waiting = []
+    for of_file in _runs_by_file(connection, phase) if made else []:
+        numbers = [run.submission_id for run in of_file if run.status not in USELESS]
+        for number in made.keys() & numbers:
+            if others := [other for other in numbers if made[number] < other < number]:
+                delete(connection, number)
+                say(f"  #{number} deleted, as another organiser has run the same file again as #{others[0]}.")
     return wrong
+
+
+def _is_gone(connection: ServerConnection, run: Submission) -> bool:
+    """Return whether a run was deleted meanwhile, as by another organiser who has run it again."""
+    try:
+        records.submission(connection, run.submission_id)
+    except ServerError as error:
+        return error.status == NOT_FOUND
+    return False
 
 
 def delete(connection: ServerConnection, submission_id: int) -> bool:

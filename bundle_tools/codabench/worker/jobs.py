@@ -255,16 +255,29 @@ def note_output(job: Job) -> None:
         job.notes.append(f"predictions: {total / 1e6:.0f} MB take long to send; scoring may start without them.")
 
 
-def score(job: Job, task: BundleTask, predictions: Path) -> None:
+def score(job: Job, task: BundleTask, predictions: Path, ingested: Path) -> None:
     """Run the scoring program on the zip of job 1's output (job 2); it never sees the input data.
 
+    Since pull request 2303, the files of a submission without metadata, in `ingested`, lie beside that output. Where
+    both have a file, the output's is kept here; it is not known which one a server keeps.
     Raises RunFailed if the platform would stop before reading scores.
     """
     program = job.fetch(task.scoring_program, "program")
     for name in ("shared", "input/ref", "input/res"):
         (job.app / name).mkdir(parents=True)
     job.fetch(task.reference_data, "input/ref")
-    job.fetch(predictions, "input/res")
+    results = job.fetch(predictions, "input/res")
+
+    def taken(folder: str, names: list[str]) -> list[str]:
+        there = results / Path(folder).relative_to(ingested)
+        return [
+            name
+            for name in names
+            if (there / name).exists() and not (there / name).is_dir() & Path(folder, name).is_dir()
+        ]
+
+    if not _has_metadata(ingested):
+        shutil.copytree(ingested, results, ignore=taken, dirs_exist_ok=True)
     command, problem = read_command(program)
     if command is None:
         raise RunFailed(f"could not find scores file: scoring program: {problem}, so nothing ran.")

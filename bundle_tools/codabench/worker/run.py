@@ -98,7 +98,7 @@ def _run_task(
             raise RunFailed(f"the predictions cannot be packed: {error}") from error
         say("Scoring")
         try:
-            jobs.score(second, task, predictions)
+            jobs.score(second, task, predictions, first.app / "ingested_program")
         finally:
             second.output = Path(shutil.move(second.output, out / "scoring_output"))
         warn_over_limit("scoring", second)

@@ -89,6 +89,8 @@ class Server:
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
     """Method, path and token of each."""
     faults: list[Fault] = field(default_factory=list)
+    meanwhile: tuple[str, str, Callable[[], object]] | None = None
+    """Method and path of a request, and what somebody else does once before it arrives."""
     ahead: timedelta = timedelta()
     """How far the clock is off."""
     frozen: datetime | None = None
@@ -195,6 +197,8 @@ class Server:
         return 204, None
 
     def _completed(self, ask: Request) -> Answer:
+        if ask.key not in self.data:
+            raise Refused(404, {"detail": "Not found."})
         self.data[ask.key]["file_size"] = float(len(self.files.get(ask.key, b"")))
         if self.data[ask.key]["type"] != "competition_bundle":
             return 200, {"key": ask.key}
@@ -392,12 +396,16 @@ class Server:
         return {"data_file": f"{self.address}/storage/{one['data']}/x.zip?Signature=s", **urls, "logs": logs}
 
     def _again(self, ask: Request) -> Answer:
+        if ask.number not in self.submissions:
+            raise Refused(404, {"detail": "No Submission matches the given query."})
         one = self.submissions[ask.number]
         if one["status"] in WAY:
             raise Refused(403, {"detail": "Cannot request a re-run on a submission that has not finished processing."})
         return 200, {"id": self.add_submission(one["owner"], one["phase"], one["data"])}
 
     def _download_many(self, ask: Request) -> Answer:
+        if not self.submissions.keys() >= set(ask.body["pks"]):
+            raise Refused(404, {"error": "One or more submission IDs are invalid"})
         runs = [self.submissions[number] for number in ask.body["pks"]]
         url = self.address + "/storage/{data}/{filename}?Signature={id}"
         return 200, [{"name": "{id}_{owner}_{filename}".format(**one), "url": url.format(**one)} for one in runs]
@@ -471,6 +479,9 @@ class _Handler(BaseHTTPRequestHandler):
         query = {name: value[-1] for name, value in parse_qs(parts.query).items()}
         token = (self.headers.get("Authorization") or "").removeprefix("Token ") or None
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if (other := self.state.meanwhile) and other[0] == self.command and re.search(other[1], parts.path):
+            self.state.meanwhile = None
+            other[2]()
         with self.lock:
             self.state.number()
             self.state.requests.append((self.command, parts.path, token))

@@ -46,7 +46,7 @@ def site(
 ) -> Participant:  # fmt: skip
     site = Participant(server, archive, bundle)
     monkeypatch.setenv("CODABENCH_TOKEN", "other-token")
-    for name, seconds in (("LOOK_S", 0.04), ("PAUSE_S", 0.005), ("SCORES_LATE_S", 0.2)):
+    for name, seconds in (("LOOK_S", 0.04), ("PAUSE_S", 0.005), ("SCORES_LATE_S", 1.0)):
         monkeypatch.setattr(submit, name, seconds)
     site.made["published"] = True
     site.made["participants"].add("bob")

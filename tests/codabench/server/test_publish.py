@@ -1,6 +1,7 @@
 """A bundle becomes a competition, once, and what came of it is compared with what was written."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,8 @@ def test_remains_of_an_earlier_call_are_removed(server: Server, publish: Publish
     if why == "broke off":
         server.faults = [Fault("PUT", "/storage/", 403)]
         publish(code=1)
+        assert "repeat the command in a minute" in publish(code=1)
+        server.ahead += timedelta(minutes=1)
     else:
         publish()
         server.competitions.clear()

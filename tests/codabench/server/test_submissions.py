@@ -307,7 +307,7 @@ def test_chosen_submissions_run_again_or_are_deleted_once(site: Fetching) -> Non
     assert other not in site.server.submissions
     running = max(site.server.submissions)
     site.server.busy = True
-    assert f"#{running} is Running" in site("rerun", running, "--yes", code=1)
+    assert f"#{running} is Scoring" in site("rerun", running, "--yes", code=1)
 
 
 def test_a_run_that_another_organiser_has_repeated_is_only_deleted(site: Fetching) -> None:

@@ -47,6 +47,20 @@ def test_a_run_prints_the_row_and_keeps_everything(tiny: Path, run: Run) -> None
     assert not any(name.startswith("input_data") for name in seen)
 
 
+def test_a_submission_lies_beside_the_results_of_ingestion_and_replaces_none(tiny: Path, run: Run) -> None:
+    """Also where ingestion has emptied its output, as servers since pull request 2303 hand over."""
+    clear = "import shutil\nfor old in output.iterdir(): old.unlink() if old.is_file() else shutil.rmtree(old)\n"
+    made = "(output / 'own').mkdir(); (output / 'own/a').write_text('1'); (output / 'flat').write_text('1')\n"
+    swap(tiny / INGEST, "predict = ", f"{clear}{made}predict = ")
+    write_files(tiny / "solutions/half", {"predictions.txt": "99", "own/b": "2", "flat/c": "3", "deep/d/e": "4"})
+    ran = run()
+    assert "Accuracy  1.0" in ran.said
+    assert not (ran.out / "ingestion_output" / "model.py").exists()
+    seen = set(ast.literal_eval((ran.out / "scoring_output" / "seen.txt").read_text()))
+    assert {f"input/res/{name}" for name in ("model.py", "own/a", "own/b", "flat", "deep/d/e")} <= seen
+    assert "input/res/flat/c" not in seen
+
+
 def test_zips_run_like_their_folders(tiny: Path, run: Run) -> None:
     submission, bundle = tiny.parent / "half.zip", tiny.parent / "bundle.zip"
     zip_folder(tiny / "solutions" / "half", submission)
