@@ -19,6 +19,8 @@ MAXIMUM_DEPTH = 3
 """Nesting of lists: maps over time are lists of lists of lists."""
 LIMITS = (1e-100, 1e100)
 """A largest weight outside these is a mistake: sums or ratios of weights would overflow or underflow."""
+ROUNDING = 1e-9
+"""Share of the largest weight by which others may be below 0: smoothing filters leave such remainders."""
 BIN_S = 1.0
 SLACK_S = 0.1
 """How far an interval may reach beyond the clip's end: duration is rounded in many places."""
@@ -162,6 +164,7 @@ def _check_space(value: object, form: ExplanationFormat, problems: list[Problem]
     if max(maps.shape[-2:]) > MAXIMUM_SIDE:
         problems.append(_bad("space", f"shape {array.shape}", f"maps of at most {MAXIMUM_SIDE} pixels a side"))
         return None
+    maps = _without_rounding(maps)
     if not np.isfinite(maps).all() or maps.min() < 0 or not LIMITS[0] <= maps.max() <= LIMITS[1]:
         problems.append(_bad("space", "numbers that are negative, all zero, too large or not finite", expected))
         return None
@@ -197,6 +200,12 @@ def _other_axes(shape: tuple[int, ...], grid: Grid) -> str:
     return ""
 
 
+def _without_rounding(weights: Weights) -> Weights:
+    """Return 0 for what is below 0 only by rounding, as after a smoothing filter, whose sums run."""
+    least = -ROUNDING * weights.max(initial=0.0)
+    return np.where((weights < 0) & (weights >= least), 0.0, weights)
+
+
 def _check_time(value: object, duration_s: float, problems: list[Problem]) -> Weights | None:
     if value is None:
         return None
@@ -223,6 +232,7 @@ def _check_time(value: object, duration_s: float, problems: list[Problem]) -> We
     else:
         problems.append(_bad("time", f"shape {array.shape}", expected))
         return None
+    weight, weights = _without_rounding(weight), _without_rounding(weights)
     if (weight < 0).any():
         problems.append(_bad("time", "a negative weight", expected))
         return None

@@ -205,6 +205,20 @@ def test_arrays_in_a_list_count_with_all_their_numbers() -> None:
     assert evidence is not None
 
 
+@pytest.mark.parametrize(("below", "valid"), [(-1e-17, True), (-1e-10, True), (-1e-8, False)])
+def test_what_is_below_0_by_rounding_is_0(below: float, valid: bool) -> None:
+    space, time = np.eye(9, 16), [1.0, 0.0, 0.0, 0.0, below]
+    space[0, 5] = below
+    evidence, problems = check({"space": space, "time": time})
+    assert len(problems) == (0 if valid else 2)
+    if valid:
+        assert evidence is not None
+        assert evidence.space is not None
+        assert evidence.space.min() == 0
+        assert evidence.time is not None
+        assert evidence.time.min() == 0
+
+
 def test_a_bad_part_leaves_the_others() -> None:
     evidence, problems = check({"space": np.ones((2, 2)), "cues": [GOOD_CLAIM]})
     assert evidence is not None

@@ -82,7 +82,8 @@ def _reasons(intervention: str, known: Mapping[str, Any]) -> Iterator[str]:
     for detector in detectors:
         for key, largest in limits:
             if not isinstance(value := _figure(detectors, detector, key), int | float) or not value <= largest:
-                yield f"{intervention}, {detector}: {key} {value}: expected {largest:.2f} or less"
+                way_out = f", or no {intervention} in the vocabulary" if intervention in TRIED else ""
+                yield f"{intervention}, {detector}: {key} {value}: expected {largest:.2f} or less{way_out}"
     if intervention in UNCONTROLLED:
         return
     for detector in detectors:
