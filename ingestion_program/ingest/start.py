@@ -19,8 +19,10 @@ from ingest.stats import RunStats
 MODULES = ("av", "cv2", "numpy", "pandas", "pydantic", "sklearn", "yaml")
 PROGRAM = Path(__file__).resolve().parent.parent
 ORGANISER_ERROR = 2
-M_ARENA_MAX = -8
-"""An option of glibc's mallopt(3): how many heaps there may be."""
+M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3
+"""Options of glibc's mallopt(3): how many heaps there may be, and from which size memory lies outside of them."""
+LARGEST_ON_HEAP = 1 << 18
+"""Bytes. Frames of a decoder, which are larger, would leave holes in the heaps."""
 
 
 def main(arguments: list[str], usage: str) -> int:
@@ -32,6 +34,7 @@ def main(arguments: list[str], usage: str) -> int:
     # By default each thread that decodes has a heap of its own, which keeps what it once needed.
     if hasattr(library := ctypes.CDLL(None), "mallopt"):
         library.mallopt(M_ARENA_MAX, 2)
+        library.mallopt(M_MMAP_THRESHOLD, LARGEST_ON_HEAP)
     # Whatever umask the worker set, it must be able to read the output.
     os.umask(0o022)
     clock = Clock()

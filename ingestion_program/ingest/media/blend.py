@@ -188,8 +188,8 @@ class Composite:
             self._moving = sorted(
                 (part for part in exchange.parts if part.outline), key=lambda part: part.name in taken
             )
-        inside, border = np.where(exchange.nearest(taken, *size), 255, 0), cv2.BORDER_REPLICATE
-        warped = cv2.warpAffine(inside.astype(np.uint8), place, shape[::-1], flags=cv2.INTER_NEAREST, borderMode=border)
+        inside, border = exchange.nearest(taken, *size).view(np.uint8) * np.uint8(255), cv2.BORDER_REPLICATE
+        warped = cv2.warpAffine(inside, place, shape[::-1], flags=cv2.INTER_NEAREST, borderMode=border)
         self._inside = np.asarray(warped, np.uint8)
         self._second = cv2.merge([self._inside] * 3)
 
