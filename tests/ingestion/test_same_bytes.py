@@ -107,7 +107,7 @@ def test_a_model_can_ask_to_run_alone(tmp_path: Path, clips: list[Path]) -> None
 @pytest.mark.slow
 def test_restarts_that_are_used_up_end_the_run_where_those_of_one_would(tmp_path: Path, clips: list[Path]) -> None:
     """For other numbers of restarts see test_pool.py."""
-    model = MODEL.format(of=4, dies="(1,)", raises="(2,)", hangs="()")
+    model = MODEL.format(of=7, dies="(1,)", raises="(2,)", hangs="()")
     left = check_same(tmp_path, clips, model, [2, 3], restarts=1)
     assert left["restarts"] == 1
     assert left["probes"] is None or left["probes"]["asked"] < left["probes"]["planned"]
@@ -115,7 +115,7 @@ def test_restarts_that_are_used_up_end_the_run_where_those_of_one_would(tmp_path
 
 @pytest.mark.slow
 def test_models_that_hang_leave_the_files_of_one(tmp_path: Path, clips: list[Path]) -> None:
-    model = MODEL.format(of=16, dies="(1,)", raises="(2,)", hangs="(3,)")
+    model = MODEL.format(of=7, dies="(1,)", raises="(2,)", hangs="(3,)")
     # More than an answer takes on a busy machine.
     left = check_same(tmp_path, clips, model, [2, 3], restarts=50, call_s=8, time_limit_s=300)
     assert "timeout" in str(left["told"])

@@ -102,7 +102,7 @@ def test_the_folder_makes_a_bundle_without_a_finding(made: Path, tmp_path: Path)
     skill = next(column["index"] for column in columns if column["key"] == "skill")
     by_prediction = competition.read_text().replace("primary_index: 0", f"primary_index: {skill}")
     by_prediction = re.sub(r".*key: known_causes.*\n", "", by_prediction)
-    assert f"`primary_index: {skill}`" in (ROOT / "docs/first_impressions.md").read_text("utf-8")
+    assert f"primary_index: {skill}/" in (ROOT / "docs/first_impressions.md").read_text("utf-8")
     competition.write_text(by_prediction)
     write_pages(tmp_path)
     found = [finding for finding in check(tmp_path) if finding.severity != "note"]
