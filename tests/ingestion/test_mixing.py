@@ -101,10 +101,10 @@ def test_parts_come_from_the_second_picture_while_they_are_exchanged(
 def test_what_is_blended_in_a_box_is_what_would_be_blended_in_the_whole_picture(
     seed: int, left: float, top: float, side: float
 ) -> None:
-    # Of all sizes between noise and a difference; small ones would show a wrong mean at the edge of the box.
-    first, second = picture(seed), picture(seed)
-    second[::2] += np.random.default_rng(seed).integers(0, 60, second[::2].shape).astype(np.uint8)
-    second[1::2] += np.random.default_rng(seed).integers(0, 3, second[1::2].shape).astype(np.uint8)
+    # Each row has another size of difference, around that from which the drawings differ.
+    random = np.random.default_rng(seed)
+    first = picture(seed)
+    second = first + random.integers(0, random.integers(1, 20, (HEIGHT, 1, 1)), first.shape).astype(np.uint8)
     corners = ((left, top), (left + side, top), (left + side, top + side), (left, top + side))
     weights = weights_of([replace(MOVING, outline=corners)], HEIGHT, WIDTH)
     small = Blend(weights).mix(first, second).copy()
