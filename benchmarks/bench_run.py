@@ -31,8 +31,8 @@ CHILD = """\
 import json, resource, runpy, sys, time
 out = sys.argv.pop()
 started = time.perf_counter()
-sys.path.insert(0, str(__import__("pathlib").Path(sys.argv[1]).parent))
 del sys.argv[0]
+sys.path.insert(0, sys.argv[0].removesuffix("/ingestion.py"))
 try:
     runpy.run_path(sys.argv[0], run_name="__main__")
 except SystemExit as end:

@@ -146,7 +146,7 @@ def make_phase(folder: Path, count: int, *, at_most: str = "full", exchanges: bo
     if exchanges:
         (folder / "exchanges.json").write_text(json.dumps({"format_version": 2, "clips": listed}))
         jitter = {"gain": 0.01, "shift_px": 2, "frames": 1}
-        settings |= {"exchanges": "exchanges.json", "probes": {"operators": ["blur"], "edits": 3, "jitter": jitter}}
+        settings |= {"exchanges": "exchanges.json", "probes": {"edits": 3, "jitter": jitter}}
     (folder / "task.yaml").write_text(yaml.safe_dump(settings))
     return folder
 

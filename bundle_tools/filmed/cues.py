@@ -28,7 +28,7 @@ from ingest.draws import KeyedRandom  # noqa: E402
 from ingest.media.alteration import Alteration, ClipSource, Levels, draw_jitter  # noqa: E402
 from ingest.media.cache import ClipCache  # noqa: E402
 from ingest.media.video import FrameReader, UnreadableClip  # noqa: E402
-from ingest.probes.edits import EDITS, POWERS, Traits, traits_of  # noqa: E402
+from ingest.probes.edits import EDITS, POWERS, Traits, plain_levels, traits_of  # noqa: E402
 from ingest.settings import JitterRange  # noqa: E402
 
 SEED = 0
@@ -72,8 +72,7 @@ def cue_features(clip_id: str, shown: Path, traits: Mapping[str, Traits]) -> Vec
     `shown`: the file that plain calls show. `traits`: of all clips of the phase.
     """
     draws, own = KeyedRandom(None, SEED), traits[clip_id]
-    random = draws.generator("levels", clip_id)
-    plain = Levels(**{edit.field: edit.draw(own, own, random) for edit in EDITS.values()})
+    plain = plain_levels(own, draws.generator("levels", clip_id))
     edited: dict[str, Levels] = {}
     for cue, edit in EDITS.items():
         random = draws.generator("edit", clip_id, cue)

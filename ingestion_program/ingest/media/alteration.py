@@ -88,8 +88,8 @@ class ClipSource:
 
     @cached_property
     def facts(self) -> ClipFacts:
-        """Facts of the file, read once; raises UnreadableClip."""
-        return read_facts(self.path)
+        """Facts of the file, or of the clip whose copy it is, read once; raises UnreadableClip."""
+        return read_facts(self.path) if self.alteration is None else self.alteration.facts
 
 
 @dataclass(frozen=True)

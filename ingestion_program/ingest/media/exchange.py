@@ -1,11 +1,4 @@
-"""Exchanges: second drawings of clips whose parts can be shown in the first, without a seam.
-
-In a second drawing every part is its counterpart. Outside the parts both drawings are the same, so every mixture is
-like an ordinary clip and leaves no trace. But both were compressed separately. Even where they show the same, they
-differ by compression noise, and a hard edge between them would be a visible line. So the first drawing's own pixels
-stay wherever both show the same. The exception is the middle of a moving part: in the first drawing it leaves noise
-wherever it passes, which would reveal it.
-"""
+"""Exchanges: second versions of clips, whose parts can be shown in the first; how, see `blend`."""
 
 from __future__ import annotations
 

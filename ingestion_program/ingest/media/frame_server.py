@@ -85,9 +85,8 @@ class FrameServer:
 
         Raises UnreadableClip when the clip cannot be decoded.
         """
-        facts = clip.facts if clip.alteration is None else clip.alteration.facts
-        self._clip, self._facts = clip, facts
-        return facts
+        self._clip, self._facts = clip, clip.facts
+        return clip.facts
 
     def open(self, number: int, arguments: dict[str, Any], send: Send) -> None:
         """Answer the model's request `number` with a header, then with slots as they are decoded."""

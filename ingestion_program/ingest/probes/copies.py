@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ingest.media.alteration import Alteration, Levels, draw_jitter
+from ingest.media.alteration import Alteration, draw_jitter
 from ingest.media.cache import ClipCache, FrameMemory
-from ingest.probes.edits import COPY, DRAW, EDITS, Traits, traits_of
+from ingest.probes.edits import COPY, DRAW, EDITS, Traits, plain_levels, traits_of
 from ingest.probes.plan import EXCHANGE, SPAN, CueEdit
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class CopyFactory:
         exchange, levels = self._dataset.exchanges.get(clip.clip_id), None
         if clip.clip_id not in self._dataset.copies:
             random, own = self._draws.generator("levels", clip.clip_id), self._traits_of(clip)
-            levels = Levels(**{edit.field: edit.draw(own, own, random) for edit in EDITS.values()})
+            levels = plain_levels(own, random)
         shown = clip
         if exchange is not None and exchange.first is not None:
             shown = replace(clip, path=exchange.first, sha256=exchange.first_sha256)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ingest.media.alteration import Levels
 from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, UnreadableClip
 
@@ -88,6 +89,11 @@ def _gain(own: Traits, shown: Traits, random: np.random.Generator) -> float:
     ratio = 1.0 if shown is own else shown.rms / own.rms
     # Nothing is clipped: flat peaks would reveal a gain.
     return float(min(ratio * 10 ** (random.uniform(-GAIN_SPREAD_DB, GAIN_SPREAD_DB) / 20), 1 / max(own.peak, 1e-3)))
+
+
+def plain_levels(own: Traits, random: np.random.Generator) -> Levels:
+    """Return the draw that all calls on a clip share, but its edits."""
+    return Levels(**{edit.field: edit.draw(own, own, random) for edit in EDITS.values()})
 
 
 class Edit(NamedTuple):
