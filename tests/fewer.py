@@ -9,6 +9,14 @@ from bundle_tools.codabench.rules.dataset import DataFiles
 from runs import cut, first_clips, read_rows, write_rows
 
 
+def comparable(scores: Path) -> dict[str, float]:
+    """Return `scores.json` without what the machine and its other work decide: time, and whether they cost the run."""
+    found: dict[str, float] = json.loads(scores.read_text("utf-8"))
+    assert found.pop("duration_s") > 0
+    assert found.pop("not_comparable") in (0, 1)
+    return found
+
+
 def copy_with(bundle: Path, folder: Path, count: int, *names: str) -> Path:
     """Copy the named top-level entries of a bundle, and keep only the first `count` clips of every phase."""
     for name in names:

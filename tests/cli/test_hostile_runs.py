@@ -11,7 +11,7 @@ import pytest
 
 from bundle_tools.cli.main import main
 from tests import ROOT
-from tests.fewer import copy_with
+from tests.fewer import comparable, copy_with
 from tests.guides import fork_programs
 from tests.tiny import write_files
 
@@ -79,9 +79,7 @@ def run(root: Path, submission: Path, out: Path, *options: str) -> int:
 
 
 def scores(out: Path) -> dict[str, float]:
-    found = json.loads((out / "scoring_output" / "scores.json").read_text())
-    del found["duration_s"]
-    return dict(found)
+    return comparable(out / "scoring_output" / "scores.json")
 
 
 def test_only_the_seal_keeps_forged_results_from_paying(

@@ -12,7 +12,7 @@ import pytest
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
 from tests import ROOT
-from tests.fewer import copy_with
+from tests.fewer import comparable, copy_with
 from tests.guides import fork_programs
 from tests.scoring.pages import assert_complete
 
@@ -36,8 +36,7 @@ def test_containers_and_processes_give_the_same_scores(
         out = tmp_path / engine
         arguments = ["run", str(bundle / "solutions" / solution), "--phase", phase, "--out", str(out)]
         assert main([*arguments, "--bundle", str(bundle), "--engine", engine, *options]) == 0
-        found[engine] = json.loads((out / "scoring_output" / "scores.json").read_text())
-        found[engine].pop("duration_s")
+        found[engine] = comparable(out / "scoring_output" / "scores.json")
         probes = json.loads((out / "ingestion_output" / "run.json").read_text())["probes"]
         records = (out / "ingestion_output" / "probes.jsonl").read_text().splitlines()
         lines = [line for line in records if not json.loads(line)["again"]]
