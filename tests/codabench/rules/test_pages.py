@@ -69,8 +69,8 @@ def test_a_page_of_any_shape_is_read_in_one_pass(tiny: Path, piece: str) -> None
     write_files(tiny, {PAGE: page})
     started = time.process_time()
     check(tiny)
-    # A tenth to a fifth of a second; in quadratic time it would be seconds.
-    assert time.process_time() - started < 1
+    # A tenth to a fifth of a second; in quadratic time it would be a minute.
+    assert time.process_time() - started < 5
 
 
 def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:
