@@ -238,7 +238,7 @@ def for_browser(path: Path) -> bytes:
             large = max(clip.picture.width, clip.picture.height) > LARGEST_SHOWN or source.bit_rate > UNCHANGED_BITS
             if not large and not any(_differences(clip)):
                 return content
-            return write_clip(clip, {PICTURE, SOUND}, _small, SMALL, 64_000)[0]
+            return write_clip(clip, {PICTURE, SOUND}, small_size, SMALL, 64_000)[0]
     except (FFmpegError, OSError, IndexError, ValueError, Unusable) as error:
         what = f"{path}: cannot be read, or cannot be made playable ({type(error).__name__})"
         raise BundleError(f"{what}. Run `bundle check`, or convert the clip to MP4 with H.264.") from error
@@ -251,6 +251,7 @@ def _of_height(height: int | None, width: int, own_height: int) -> tuple[int, in
     return max(2, round(width * height / own_height / 2) * 2), height
 
 
-def _small(width: int, height: int) -> tuple[int, int]:
+def small_size(width: int, height: int) -> tuple[int, int]:
+    """Return width and height, both even, of a picture at most `LARGEST_SHOWN` wide or high."""
     scale = min(1.0, LARGEST_SHOWN / max(width, height))
     return max(2, round(width * scale / 2) * 2), max(2, round(height * scale / 2) * 2)

@@ -104,6 +104,11 @@ class OpenClip:
             if packets and least * packets[0].time_base < -LARGEST_STEP_BACK_S:
                 raise Unusable("its time begins again in the middle: join its parts anew, as with ffmpeg -f concat")
 
+    def keep(self, start_s: float, stop_s: float) -> None:
+        """Drop all packets but those shown from `start_s` until `stop_s`, seconds; a key frame must be the first."""
+        self.packets = [p for p in self.packets if start_s <= float((p.pts or 0) * p.time_base) < stop_s]
+        self.pictures, self.sounds = self._of(self.picture), self._of(self.sound)
+
     def _of(self, track: VideoStream | AudioStream | None) -> list[Packet[Any]]:
         return [] if track is None else [packet for packet in self.packets if packet.stream_index == track.index]
 

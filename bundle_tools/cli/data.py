@@ -14,6 +14,7 @@ from bundle_tools.challenge.landmarks import compute_again, enter_skill_referenc
 from bundle_tools.challenge.pages.write import write_pages
 from bundle_tools.challenge.reading.tables import read_clips
 from bundle_tools.cli.filmed import add_exchanges
+from bundle_tools.cli.filmed_example import add_example
 from bundle_tools.cli.options import add_bundle, add_command, add_path, count, folders_of, positive, workers
 from bundle_tools.cli.own_clips import add_own_clips
 from bundle_tools.codabench.bounded_yaml import load_bounded
@@ -207,6 +208,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_canonical(kinds)
     add_faces(kinds)
     add_exchanges(kinds)
+    add_example(kinds)
     add_key_frames(kinds)
 
 

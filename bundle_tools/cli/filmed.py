@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +95,8 @@ def _write(root: Path, phases: list[FilmedPhase], made: dict[str, list[dict[str,
     text = json.dumps({**content, "interventions": figures}, indent=1) + "\n"
     for phase in phases:
         write_text(phase.reference / FILE, text)
-    for name, known in figures.items():
-        areas = ", ".join(f"{detector} {area['auc']:.2f}" for detector, area in known["detectors"].items())
-        say(f"{name}: area under the ROC curve {areas} ({known['clips']} clips of {known['people']} people)")
+    for line in areas_of(figures):
+        say(line)
     write_sheet(root, results, figures)
     for phase in phases:
         inputs, reference = (
@@ -110,3 +110,10 @@ def _write(root: Path, phases: list[FilmedPhase], made: dict[str, list[dict[str,
             say(f"{phase.name}: explanations may rank: `rank_by: explanation` in task.yaml of the reference data.")
     say(f"Look through the exchanged parts: {root / SHEET}. It shows people: keep it private.")
     say("Say in the datasheet what was made (docs/templates/datasheet.md). Then: bundle data baselines, bundle pages.")
+
+
+def areas_of(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each intervention, see `measure.measure`: how well detectors tell it from a plain call."""
+    for name, known in figures.items():
+        areas = ", ".join(f"{detector} {area['auc']:.2f}" for detector, area in known["detectors"].items())
+        yield f"{name}: area under the ROC curve {areas} ({known['clips']} clips of {known['people']} people)"

