@@ -69,6 +69,8 @@ def test_an_axis_that_no_clip_can_be_tested_on_is_neither_best_nor_worst(what: s
     assert every["explanation"] > 100 * every["coverage"] * float(power_mean(axes, ExplanationScore(), frozenset()))
     baseline = next(estimate.baseline for column, estimate in evaluation.columns if column.key == "explanation")
     assert baseline == 0
+    closed = scored_of(tmp_path / "closed", untested(what, 12, report=CLOSED)).evaluation
+    assert closed.left_out == missing
 
 
 def test_the_report_says_how_many_and_names_clips_only_where_it_may(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def _coarse(evaluation: Evaluation) -> Evaluation:
         diagnostics=tuple(_coarse_diagnostic(diagnostic) for diagnostic in evaluation.diagnostics),
         error_analysis={key: share and round(share, 1) for key, share in evaluation.error_analysis.items()},
         sources=evaluation.sources,
+        left_out=evaluation.left_out,
         fairness=evaluation.fairness,
     )
 
