@@ -105,7 +105,7 @@ def _write(root: Path, phases: list[FilmedPhase], made: dict[str, list[dict[str,
         )
         reasons = unmeasured(inputs, reference, [clip for clip, _, _ in phase.clips])
         if reasons:
-            say(f"{phase.name}: the explanation score stays a diagnostic: {'; '.join(reasons)}.")
+            say("\n  - ".join([f"{phase.name}: the explanation score stays a diagnostic:", *reasons]))
         else:
             say(f"{phase.name}: explanations may rank: `rank_by: explanation` in task.yaml of the reference data.")
     say(f"Look through the exchanged parts: {root / SHEET}. It shows people: keep it private.")

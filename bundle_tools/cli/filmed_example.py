@@ -79,7 +79,7 @@ def _summarise(bundle: Path, runs: list[Path]) -> None:
     say("0.5: detectors cannot tell perturbed calls from plain ones. Few people: these figures are rough.")
     for run in runs:
         scores = json.loads((run / "scoring_output" / "scores.json").read_text("utf-8"))
-        say(f"{run.name}: explanation score {scores['explanation_score']:.1f}")
+        say(f"{run.name}: explanation score {scores['explanation']:.1f}")
         say(f"  {run / 'scoring_output' / 'detailed_results.html'}")
     say(f"The exchanged parts side by side, which reports never show: {bundle / SHEET}")
     say("The ratings are random numbers. Next: your own clips and ratings (docs/adapting.md).")

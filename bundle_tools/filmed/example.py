@@ -35,10 +35,11 @@ from bundle_tools.tables import write_table
 
 PACKAGES = Path(__file__).with_name("example.yaml")
 PHASES = ("practice", "final")
-MOST_FILES, MOST_PIECES, MOST_CLIPS = 24, 4, 6
+MOST_FILES, MOST_PIECES, MOST_CLIPS = 24, 3, 6
 """Most files that are used, clips that are cut from one, and clips of a phase."""
 TOLERANCE_S = 0.5
 SEEDS = 500
+"""That are tried for a split."""
 TARGET, NOTE = "random_number", "a random number, not an opinion about this person"
 CHALLENGE = f"""\
 title: Random numbers on filmed clips
@@ -111,21 +112,26 @@ def prepare(folder: Path, source: Path | None) -> Plan:
 
 
 def _plan(clips: list[_Clip], ratings: list[float]) -> Plan:
-    size = min(MOST_CLIPS, max(1, len(clips) // 3))
+    """Return the split whose training clips are rated most differently, of those with long clips in both phases."""
+    size = min(MOST_CLIPS, max(1, len(clips) // 5))
     long = {clip.name for clip in clips if clip.duration_s >= SHORTEST_S - TOLERANCE_S}
     labelled = tuple(
         LabelledClip(clip.name, clip.person, FileLocation(Path(clip.name)), (rating,))
         for clip, rating in zip(clips, ratings, strict=True)
     )
-    dataset = LabelledSet("example", Challenge(targets=(Target(TARGET, "", 0.0, 1.0),), main_target=TARGET), labelled)
-    people = {clip.person for clip in clips if clip.name in long}
-    if len({clip.person for clip in clips}) > len(PHASES) and len(people) >= len(PHASES):
+    dataset = LabelledSet("", Challenge(targets=(Target(TARGET, "", 0.0, 1.0),), main_target=TARGET), labelled)
+    best, most = None, -1.0
+    if len({clip.person for clip in clips}) > len(PHASES):
         for seed in range(SEEDS):
-            parts = split_by_source(dataset, dict.fromkeys(PHASES, size), seed=seed)
-            if all(long & {clip.name for clip in part.clips} for part in parts if part.is_phase):
-                return Plan(seed, size)
-    what = f"expected footage of 3 people or more, of 2 of them {SHORTEST_S:.0f} s or longer"
-    raise BundleError(f"{what}; found {counted(len(people), 'person')} with that. Add files, one or more per person.")
+            *phases, training = split_by_source(dataset, dict.fromkeys(PHASES, size), seed=seed)
+            spread = float(np.std([clip.labels for clip in training.clips]))
+            if spread > most and all(long & {clip.name for clip in part.clips} for part in phases):
+                best, most = Plan(seed, size), spread
+    if best is None:
+        people = len({clip.person for clip in clips if clip.name in long})
+        what = f"expected films of three people or more, of two of them {SHORTEST_S:.0f} s or longer"
+        raise BundleError(f"{what}; found {len(clips)} clips, and {people} people with long ones. Add films.")
+    return best
 
 
 def _downloaded(folder: Path) -> list[_File]:
