@@ -43,7 +43,7 @@ def _example(arguments: argparse.Namespace) -> int:
     plan = prepare(folder, arguments.clips)
     bundle, runs = folder / "bundle", folder / "runs"
     own = ("--clips", folder / "clips", "--labels", folder / "labels.csv", "--challenge", folder / "challenge.yaml")
-    sizes = ("--practice", plan.size, "--final", plan.size, "--seed", plan.seed)
+    sizes = ("--practice", plan.size, "--final", plan.size, "--seed", plan.seed, "--look-alikes", "keep")
     solution = bundle / "solutions" / "linear"
     steps = [
         (bundle, ("data", "from-folder", *own, *sizes, "--out", bundle)),

