@@ -109,7 +109,9 @@ def test_a_set_goes_end_to_end_and_only_what_is_missing_is_made_again(
     assert "practice, clip c01\nkeeps its original: 2.9 s long: expected 8 s or more" in told
     assert "practice: exchanges of 1 of 2 clips" in told
     assert re.search(r"mouth: area under the ROC curve logistic regression [\d.]+, extra trees [\d.]+ \(2 clips", told)
-    assert "final: the explanation score stays a diagnostic:\n  - eyes: measured on 2 people: expected 30 or more" in told
+    assert (
+        "final: the explanation score stays a diagnostic:\n  - eyes: measured on 2 people: expected 30 or more" in told
+    )
     inputs = bundle / "input_data/practice"
     listed = json.loads((inputs / "exchanges.json").read_text())
     assert list(listed["clips"]) == ["c00"]
