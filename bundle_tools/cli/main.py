@@ -24,6 +24,7 @@ Evaluate on many cores or machines
 
 Make a challenge
   data from-folder --clips DIR --labels FILE --out DIR   a whole bundle of your own clips and labels
+  data filmed-example FOLDER [--clips DIR]         such a bundle with scores from films of real people, to try it
   data first-impressions | observations            the same from ChaLearn First Impressions V2
   data phase PHASE [--clips N] [--replace]         new synthetic clips and labels of a phase, from a secret seed
   data baselines [--skill-reference RUN]           what simple methods reach; what earns a skill factor of 1
