@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, RobustScaler
@@ -38,20 +37,21 @@ def area(plain: Array, altered: Array, people: Sequence[str]) -> dict[str, dict[
     values, truth = np.concatenate([plain, altered]), np.repeat([0, 1], len(plain))
     who, clips = np.unique(people, return_inverse=True)
     groups = np.tile(clips, 2)
+    member = np.eye(len(who))[clips]
+    draws = np.random.default_rng(SEED).integers(len(who), size=(RESAMPLES, len(who)))
+    counts = np.eye(len(who))[draws].sum(axis=1)
     result = {}
     for name, detector in detectors().items():
         scores = np.zeros(len(truth))
         for train, test in GroupKFold(min(FOLDS, len(who))).split(values, truth, groups):
             scores[test] = detector.fit(values[train], truth[train]).predict_proba(values[test])[:, 1]
-        draws = np.random.default_rng(SEED)
-        members = [np.flatnonzero(groups == number) for number in range(len(who))]
-        areas = []
-        for _ in range(RESAMPLES):
-            rows = np.concatenate([members[number] for number in draws.integers(len(who), size=len(who))])
-            areas.append(roc_auc_score(truth[rows], scores[rows]))
-        lower, upper = np.percentile(areas, [2.5, 97.5])
-        figures = {"auc": float(roc_auc_score(truth, scores)), "lower": float(lower), "upper": float(upper)}
-        result[name] = {key: round(value, 4) for key, value in figures.items()}
+        lower, higher = scores[: len(plain), None], scores[None, len(plain) :]
+        # Share of pairs in the right order (Mann and Whitney, 1947): once for all resamples, which weigh people.
+        pairs = member.T @ ((lower < higher) + 0.5 * (lower == higher)) @ member
+        areas = np.einsum("ri,ij,rj->r", counts, pairs, counts) / (counts @ member.sum(axis=0)) ** 2
+        ends = np.percentile(areas, [2.5, 97.5])
+        figures = {"auc": pairs.sum() / len(plain) ** 2, "lower": ends[0], "upper": ends[1]}
+        result[name] = {key: round(float(value), 4) for key, value in figures.items()}
     return result
 
 

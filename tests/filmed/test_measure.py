@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import FunctionTransformer
 
 from bundle_tools.challenge.reading.tables import PhaseData, read_settings
 from bundle_tools.challenge.rules.detectability import unmeasured
@@ -37,6 +39,24 @@ def test_a_second_sham_is_at_chance_and_a_shift_is_found(seed: int) -> None:
     sham[:, 2] += 9
     for figures in area(plain, sham, PEOPLE).values():
         assert figures["auc"] >= 0.8
+
+
+def test_areas_and_intervals_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = FunctionTransformer()
+    first.predict_proba = lambda values: np.repeat(values[:, :1], 2, axis=1)
+    monkeypatch.setattr(module, "detectors", lambda: {"first": first})
+    random = np.random.default_rng(3)
+    plain, altered = (random.integers(0, 6, (30, 1)) / 5 for _ in range(2))  # with ties
+    people = [f"p{number}" for number in random.integers(0, 8, 30)]
+    values, truth, groups = np.concatenate([plain, altered])[:, 0], np.repeat([0, 1], 30), np.array(people * 2)
+    who, draws, areas = np.unique(people), np.random.default_rng(module.SEED), []
+    for _ in range(module.RESAMPLES):
+        names = who[draws.integers(len(who), size=len(who))]
+        rows = np.concatenate([np.flatnonzero(groups == name) for name in names])
+        areas.append(roc_auc_score(truth[rows], values[rows]))
+    lower, upper = np.percentile(areas, [2.5, 97.5])
+    expected = {"auc": roc_auc_score(truth, values), "lower": lower, "upper": upper}
+    assert area(plain, altered, people)["first"] == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_person_is_never_in_both_halves() -> None:
