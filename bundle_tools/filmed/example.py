@@ -115,23 +115,27 @@ def prepare(folder: Path, source: Path | None) -> Plan:
 
 
 def _plan(clips: Sequence[_Clip], ratings: Sequence[float]) -> Plan:
-    """Return the split whose training clips differ most in their ratings, of those with a long clip in both phases."""
+    """Return the split whose training clips differ most in their ratings, with long clips in both phases.
+
+    Of several such, the one with most long clips in Practice.
+    """
     long = {clip.name for clip in clips if clip.duration_s >= SHORTEST_S - TOLERANCE_S}
     labelled = tuple(
         LabelledClip(clip.name, clip.person, FileLocation(Path(clip.name)), (rating,))
         for clip, rating in zip(clips, ratings, strict=True)
     )
     dataset = LabelledSet("", Challenge(targets=(Target(TARGET, "", 0.0, 1.0),), main_target=TARGET), labelled)
-    splits: list[tuple[float, Plan]] = []
+    splits: list[tuple[float, int, Plan]] = []
     for share, seed in product((4, 3, 2), range(SEEDS)):
         size = min(LARGEST_PHASE, max(1, len(clips) // share))
         with suppress(BundleError):  # a part without clips
             *phases, training = split_by_source(dataset, dict.fromkeys(PHASES, size), seed=seed)
-            if all(long & {clip.name for clip in part.clips} for part in phases):
+            counts = [len(long & {clip.name for clip in part.clips}) for part in phases]
+            if all(counts):
                 spread = float(np.std([clip.labels for clip in training.clips]))
-                splits.append((spread, Plan(seed, size)))
+                splits.append((spread, counts[0], Plan(seed, size)))
         if splits and seed == SEEDS - 1:
-            return max(splits, key=lambda split: split[0])[1]
+            return max(splits, key=lambda split: split[:2])[2]
     people = len({clip.person for clip in clips if clip.name in long})
     what = f"expected films of three people or more, of two of them {SHORTEST_S:.0f} s or longer"
     raise BundleError(f"{what}; found {counted(len(clips), 'clip')}, and {people} people with long ones. Add films.")
