@@ -90,6 +90,10 @@ def prepare(folder: Path, source: Path | None) -> Plan:
     `source`: a folder with footage; None downloads some. Raises BundleError when the folder holds something else, the
     network or a file is not as expected, or there are too few people.
     """
+    if source is not None and not source.is_dir():
+        raise BundleError(f"--clips {source}: expected a folder, found none.")
+    if source is not None and folder.absolute().is_relative_to(source.absolute()):
+        raise BundleError(f"{folder}: expected a folder outside --clips {source}. Choose another one.")
     known = README.format(source="public packages" if source is None else source.absolute())
     readme, plan = folder / "README.txt", folder / "plan.json"
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -188,8 +192,6 @@ def _member(archive: Path, name: str) -> bytes:
 
 def _own(folder: Path) -> Iterator[_Film]:
     """Yield the films of a folder; those of a subfolder show one person."""
-    if not folder.is_dir():
-        raise BundleError(f"--clips {folder}: expected a folder, found none.")
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     films = [path for path in paths if path.name.lower().endswith(VIDEOS)]
     for path in paths:

@@ -19,6 +19,9 @@ from bundle_tools.errors import BundleError
 from bundle_tools.filmed import example, features, job, measure
 from bundle_tools.filmed.example import PHASES, cut, prepare
 from bundle_tools.filmed.track import models_folder
+from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet, split_by_source
+from bundle_tools.own_clips.files import FileLocation
+from bundle_tools.phase_data.settings import Challenge, Target
 from tests import ROOT
 from tests.filmed.drawn import Known, draw
 from tests.own_clips.clips import make_clip, sound
@@ -70,7 +73,9 @@ def test_what_is_no_film_is_left_out_by_name(films: Path, tmp_path: Path, capsys
 
 def test_folders_that_cannot_be_used_are_named(films: Path, tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="expected a folder that is empty or new"):
-        prepare(films, films)
+        prepare(films, films / "anna")
+    with pytest.raises(BundleError, match="expected a folder outside --clips"):
+        prepare(films / "out", films)
     prepare(tmp_path / "out", films)
     with pytest.raises(BundleError, match="an earlier call with the same clips"):
         prepare(tmp_path / "out", None)
@@ -80,6 +85,28 @@ def test_folders_that_cannot_be_used_are_named(films: Path, tmp_path: Path) -> N
     (films / "ben.mp4").write_bytes(make_clip(1, seconds=4))
     with pytest.raises(BundleError, match="three people or more, of two of them 8 s or longer; found 3 clips, and 1 "):
         prepare(tmp_path / "few", films)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_both_phases_get_a_long_clip_and_nobody_is_in_two_parts(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    clips = [
+        example._Clip(f"{person}-{number}.mp4", f"p{person}", float(random.choice([3, 9])), float(random.random()))
+        for person in range(3 + 3 * seed)
+        for number in range(random.integers(1, 4))
+    ]
+    clips += [example._Clip(f"long-{person}.mp4", f"p{person}", 9.0, 0.5) for person in range(2)]
+    ratings = [clip.light for clip in clips]
+    plan = example._plan(clips, ratings)
+    long = {clip.name for clip in clips if clip.duration_s > 8}
+    rated = zip(clips, ratings, strict=True)
+    labelled = [LabelledClip(clip.name, clip.person, FileLocation(Path()), (rating,)) for clip, rating in rated]
+    challenge = Challenge(targets=(Target("one", "One", 0, 1),), main_target="one")
+    parts = split_by_source(
+        LabelledSet("", challenge, tuple(labelled)), dict.fromkeys(PHASES, plan.size), seed=plan.seed
+    )
+    assert all(long & {clip.name for clip in part.clips} for part in parts if part.is_phase)
+    assert sum(part.people for part in parts) == len({clip.person for clip in clips})
 
 
 @pytest.fixture
