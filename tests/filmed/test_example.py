@@ -52,7 +52,7 @@ def test_a_film_is_cut_into_clips_of_8_to_16_s_without_a_gap(seconds: float, cli
     assert all(7.5 <= length <= 16 for length in lengths) or lengths == pytest.approx([seconds], abs=0.3)
     shown = [picture.astype(int) for part in parts for picture in pictures(part, range(len(moments(part))), "bgr24")]
     own = pictures(film, range(len(shown)), "bgr24")
-    assert len(shown) == round(10 * seconds) or clips == example.MOST_CLIPS
+    assert len(shown) == round(10 * seconds)
     assert max(np.abs(one - other).mean() for one, other in zip(shown, own, strict=True)) < 4
     assert [len(sound(part)) / 44_100 / 4 for part in parts] == pytest.approx(lengths, abs=0.2)
 
@@ -69,6 +69,10 @@ def test_what_is_no_film_is_left_out_by_name(films: Path, tmp_path: Path, capsys
     assert sorted(row["clip"] for row in rows) == sorted(path.name for path in (tmp_path / "out/clips").iterdir())
     assert prepare(tmp_path / "out", films) == made
     assert capsys.readouterr().out == ""
+    (tmp_path / "out/plan.json").unlink()  # as after a stop
+    (tmp_path / "out/clips/half.mp4").write_bytes(b"unfinished")
+    assert prepare(tmp_path / "out", films) == made
+    assert sorted(row["clip"] for row in rows) == sorted(path.name for path in (tmp_path / "out/clips").iterdir())
 
 
 def test_folders_that_cannot_be_used_are_named(films: Path, tmp_path: Path) -> None:
@@ -91,7 +95,7 @@ def test_folders_that_cannot_be_used_are_named(films: Path, tmp_path: Path) -> N
 def test_both_phases_get_a_long_clip_and_nobody_is_in_two_parts(seed: int) -> None:
     random = np.random.default_rng(seed)
     clips = [
-        example._Clip(f"{person}-{number}.mp4", f"p{person}", float(random.choice([3, 9])), float(random.random()))
+        example._Clip(f"{person}-{number}.mp4", f"p{person}", 3.0, float(random.random()))
         for person in range(3 + 3 * seed)
         for number in range(random.integers(1, 4))
     ]
