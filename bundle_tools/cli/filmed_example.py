@@ -81,5 +81,6 @@ def _summarise(bundle: Path, runs: list[Path]) -> None:
         scores = json.loads((run / "scoring_output" / "scores.json").read_text("utf-8"))
         say(f"{run.name}: explanation score {scores['explanation']:.1f}")
         say(f"  {run / 'scoring_output' / 'detailed_results.html'}")
+    say("Faithfulness counts once four people of a phase have exchanges.")
     say(f"The exchanged parts side by side, which reports never show: {bundle / SHEET}")
     say("The ratings are random numbers. Next: your own clips and ratings (docs/adapting.md).")
