@@ -18,6 +18,7 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -26,6 +27,8 @@ from benchmarks import workload
 RATIO_LIMIT = 1.0
 """Largest ratio of any figure to the other build's."""
 SAMPLED_S = 0.05
+MODELS = (1, 2, 4)
+"""Model processes side by side in the measurements of memory."""
 LARGE_REQUEST = "count=16, size=(320, 180)"
 CHILD = """\
 import json, resource, runpy, sys, time
@@ -174,10 +177,17 @@ def main() -> int:
         large = workload.make_phase(folder / "large", 12, exchanges=True)
         model = workload.write_model(folder / "reader", request=LARGE_REQUEST)
         holds &= case("12 clips of 15 s, 720p", with_workers(large, folder / "two", 2), model)
-        for workers in (1, 2, 4):
-            phase = with_workers(practice, folder / f"practice{workers}", workers)
-            cost = measure(workload.PROGRAM, phase, solutions / "cue_reader")
-            print(f"Practice, {workers} models: {cost.peak_mb:.0f} MB in ingestion")
+        peaks = {
+            workers: measure(
+                workload.PROGRAM,
+                with_workers(practice, folder / f"practice{workers}", workers),
+                solutions / "cue_reader",
+            ).peak_mb
+            for workers in MODELS
+        }
+        print("Practice, MB in ingestion: " + ", ".join(f"{mb:.0f} with {count} models" for count, mb in peaks.items()))
+        each, own = np.polyfit([*peaks], [*peaks.values()], 1)
+        print(f"docs/operator.md: ingestion takes {own:.0f} MB and {each:.0f} MB a model")
     return 0 if holds else 1
 
 

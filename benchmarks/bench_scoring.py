@@ -1,4 +1,4 @@
-"""Scoring 2,000 clips and about 24,000 calls on altered copies, with 1,000 resamples, pictures and the report."""
+"""Scoring 2,000 clips and about 24,000 calls on perturbed copies, with 1,000 resamples, pictures and the report."""
 
 import argparse
 import resource
@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
 from tests.scoring.factory import make_case, make_input
 
-SECONDS_LIMIT, MB_LIMIT, PAGE_MB_LIMIT = 20.0, 600.0, 5.0
+SECONDS_LIMIT, MB_LIMIT, PAGE_MB_LIMIT = 20.0, 400.0, 5.0
 
 
 def main() -> int:

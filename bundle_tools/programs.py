@@ -1,13 +1,18 @@
 """The programs of a phase, or of this checkout, for tools that compute with them."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bundle_tools.challenge.compare.runs import RunFolder
 from bundle_tools.codabench.archive import CHECKOUT, extract
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.codabench.trust import ensure_trusted, forget_compiled, is_own
 from bundle_tools.errors import BundleError
+
+if TYPE_CHECKING:  # it imports the client of servers
+    from bundle_tools.challenge.compare.runs import RunFolder
 
 PACKAGES = {"ingestion_program": "ingest", "scoring_program": "score"}
 """Folder of a program -> its package."""

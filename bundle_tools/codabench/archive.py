@@ -26,10 +26,11 @@ MOST_MEMBERS = 200_000
 UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
 
 
-def zip_folder(folder: Path, target: Path, *, links_out: bool = True) -> None:
+def zip_folder(folder: Path, target: Path, *, links_out: bool = True, small: bool = True) -> None:
     """Zip the contents of `folder` without the folder itself, including dot-files and empty folders.
 
-    Links are followed, as the platform follows them; `links_out`: also those that lead out of the folder.
+    Links are followed, as the platform follows them; `links_out`: also those that lead out of the folder. `small`:
+    whether to compress, which takes longer.
 
     Raises BundleError when the name of a file is not UTF-8: a zip cannot hold it.
     """
@@ -46,7 +47,8 @@ def zip_folder(folder: Path, target: Path, *, links_out: bool = True) -> None:
                 continue
             if not links_out and path.is_symlink() and leads_out(path, folder):
                 continue
-            archive.write(path, path.relative_to(folder).as_posix(), compress_type=_method(path.name))
+            method = _method(path.name) if small else zipfile.ZIP_STORED
+            archive.write(path, path.relative_to(folder).as_posix(), compress_type=method)
 
 
 def leads_out(path: Path, folder: Path) -> bool:
@@ -86,7 +88,7 @@ def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_mem
 def copy_zipped(source: Path, folder: Path, scratch: Path) -> None:
     """Copy a folder or a zip into `folder` through a zip, as the platform does; links out of it are left behind."""
     if source.is_dir():
-        zip_folder(source, scratch, links_out=False)
+        zip_folder(source, scratch, links_out=False, small=False)
         source = scratch
     extract(source, folder)
 

@@ -153,12 +153,12 @@ def write_file(path: Path, content: bytes) -> None:
     temporary.replace(path)
 
 
-def append(path: Path, text: str) -> None:
-    """Append to a file and flush it to disk: if the machine dies, one clip is lost, not the run."""
-    _write(path, "ab", text.encode("utf-8", "backslashreplace"))
+def append(path: Path, text: str, *, flush: bool = True) -> None:
+    """Append to a file, and flush it to disk if asked: if the machine dies, one clip is lost, not the run."""
+    _write(path, "ab", text.encode("utf-8", "backslashreplace"), flush=flush)
 
 
-def _write(path: Path, mode: Literal["wb", "ab"], content: bytes) -> None:
+def _write(path: Path, mode: Literal["wb", "ab"], content: bytes, *, flush: bool = False) -> None:
     """Write; if there is no room, wait, because the model that has taken it is about to be stopped."""
     until = time.monotonic() + PATIENCE_S
 
@@ -175,7 +175,7 @@ def _write(path: Path, mode: Literal["wb", "ab"], content: bytes) -> None:
         view = memoryview(content)
         while view:
             view = view[patiently(lambda: os.write(file.fileno(), view)) :]  # noqa: B023 - called at once
-        if mode == "ab":
+        if flush:
             os.fsync(file.fileno())
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
@@ -18,6 +19,8 @@ PROBES = "probes.jsonl"
 REPEATS = "repeats.jsonl"
 """The file of clips that were asked again as in the first pass."""
 PATIENCE_S = 1.0
+FLUSHED_S = 1.0
+"""Calls of the second pass are flushed to disk this often; a quick model answers hundreds a second."""
 
 
 class RecordWriter:
@@ -28,6 +31,7 @@ class RecordWriter:
         self._names = [target.name for target in targets]
         self._recorded: set[str] = set()
         self._writing = Lock()
+        self._flushed_s = 0.0
         (folder / "images").mkdir()
         self._append("predictions.csv", _csv_line(["clip_id", *self._names]))
         self._append("explanations.jsonl", "")
@@ -95,7 +99,11 @@ class RecordWriter:
         self._recorded.add(clip_id)
 
     def _append(self, name: str, text: str) -> None:
-        append(self._folder / name, text)
+        now_s = time.monotonic()
+        flush = name != PROBES or now_s - self._flushed_s > FLUSHED_S
+        append(self._folder / name, text, flush=flush)
+        if name == PROBES and flush:
+            self._flushed_s = now_s
 
 
 def _csv_line(row: list[str]) -> str:

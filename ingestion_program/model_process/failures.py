@@ -3,6 +3,7 @@
 import errno
 import linecache
 import os
+import resource
 import socket
 import traceback
 import unicodedata
@@ -72,7 +73,14 @@ def location(error: BaseException, submission: Path) -> str:
 
 
 def advise(error: BaseException) -> str:
-    """Return what usually helps against `error`, or an empty text."""
+    """Return what usually helps against `error`, or an empty text; it names the limit of memory."""
+    advice, (limit, _) = _advice(error), resource.getrlimit(resource.RLIMIT_DATA)
+    if advice == OF_KIND[MemoryError] and limit != resource.RLIM_INFINITY:
+        return f"{advice}: at most {limit >> 20} MB; keep fewer or smaller frames"
+    return advice
+
+
+def _advice(error: BaseException) -> str:
     text = _in_a_line(error).lower()  # what matters may stand behind a long path
     if isinstance(error, ModuleNotFoundError):
         return in_place_of(error.name or "")

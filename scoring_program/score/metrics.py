@@ -38,11 +38,11 @@ class Sums:
         return type(self)(*np.split(combine(np.concatenate(arrays, axis=1)), edges, axis=1))
 
 
-_CHUNK_BYTES = 64 * 2**20
+_CHUNK_BYTES = 16 * 2**20
 
 
 def resample_weights(sources: int, resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Yield how often each source was drawn, in chunks of at most 64 MB.
+    """Yield how often each source was drawn, in chunks of at most 16 MB.
 
     Row j of all chunks together is ``bincount(rng.integers(0, sources, sources))`` of the j-th draw: exactly the
     resamples that a plain loop would draw, at the cost of one matrix product.
@@ -58,6 +58,12 @@ def resample_weights(sources: int, resamples: int, seed: int) -> Iterator[NDArra
         for row in weights:
             row[:] = np.bincount(rng.integers(0, sources, sources), minlength=sources)
         yield weights
+
+
+def resampled(sums: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+    """Sum over the sources of each resample: (resamples, m), from what each source contributes, (sources, m)."""
+    chunks = resample_weights(len(sums), resamples, seed)
+    return np.concatenate([np.empty((0, sums.shape[1])), *(weights @ sums for weights in chunks)])
 
 
 def percentile_interval(draws: NDArray[np.float64], level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

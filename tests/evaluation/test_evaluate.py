@@ -31,6 +31,7 @@ from bundle_tools.executors import TRIES, LocalWorkers
 from tests import ROOT
 from tests.evaluation.conftest import STAGES, call, evaluations, stage_of, wait_for
 from tests.fewer import comparable
+from tests.tiny import FILES, write_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,24 +88,40 @@ def test_evaluations_killed_in_every_stage_change_no_byte(
     assert "1 evaluated again, 1 with the same answers" in printed
 
 
+@pytest.fixture
+def waiting(tmp_path: Path) -> tuple[Path, Path]:
+    """A bundle of a few lines, and a submission that writes a file `begun` and waits for a file `go` beside it."""
+    bundle = write_files(tmp_path / "bundle", FILES)
+    model = "import pathlib, time\n\ndef predict(_):\n"
+    model += f"    folder = pathlib.Path({str(tmp_path)!r})\n    (folder / 'begun').touch()\n"
+    model += "    while not (folder / 'go').exists():\n        time.sleep(0.01)\n    return 0.5\n"
+    return bundle, write_files(tmp_path / "waiting", {"model.py": model})
+
+
 def test_what_is_there_is_not_run_again_and_the_rest_is(
-    bundle: Path, crashing: Path, one_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    waiting: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "out"
-    words = [sys.executable, "-m", "bundle_tools.cli.main", *call(bundle, out, crashing)]
+    out, (bundle, submission) = tmp_path / "out", waiting
+    words = [sys.executable, "-m", "bundle_tools.cli.main", *call(bundle, out, submission, "--trust")]
     driver = subprocess.Popen(words, cwd=ROOT)
-    wait_for(lambda: [folder for folder in evaluations().values() if str(out) in folder and stage_of(Path(folder))])
-    assert main(call(bundle, out, crashing)) == 1
+    wait_for((tmp_path / "begun").exists)
+    assert main(call(bundle, out, submission, "--trust")) == 1
     assert "another `bundle evaluate` is at work here" in capsys.readouterr().err
     driver.kill()  # the end of its evaluations, too
     driver.wait()
     wait_for(lambda: not [folder for folder in evaluations().values() if str(out) in folder])
-    assert main(call(bundle, out, crashing)) == 0
-    result = out / "crashing" / module.RESULT
+    (tmp_path / "go").touch()
+    assert main(call(bundle, out, submission, "--trust")) == 0
+    result = out / "waiting" / module.RESULT
     first = result.stat().st_ino
-    assert main(call(bundle, out, crashing)) == 0
+    assert main(call(bundle, out, submission, "--trust")) == 0
     assert result.stat().st_ino == first
-    assert answers_of(out / "crashing") == answers_of(one_run)
+
+
+@pytest.mark.slow
+def test_an_evaluation_leaves_the_bytes_of_a_run(bundle: Path, crashing: Path, one_run: Path, tmp_path: Path) -> None:
+    assert main(call(bundle, tmp_path / "out", crashing)) == 0
+    assert answers_of(tmp_path / "out" / "crashing") == answers_of(one_run)
 
 
 def test_another_submission_other_programs_or_data_are_no_result_of_this_one(
@@ -132,12 +149,12 @@ def test_another_submission_other_programs_or_data_are_no_result_of_this_one(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_command_says_so_and_leaves_nobody(
-    number: signal.Signals, bundle: Path, crashing: Path, tmp_path: Path
+    number: signal.Signals, waiting: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    out = tmp_path / "out"
-    words = [sys.executable, "-m", "bundle_tools.cli.main", *call(bundle, out, crashing)]
+    out, (bundle, submission) = tmp_path / "out", waiting
+    words = [sys.executable, "-m", "bundle_tools.cli.main", *call(bundle, out, submission, "--trust")]
     driver = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: [folder for folder in evaluations().values() if str(out) in folder and stage_of(Path(folder))])
+    wait_for((tmp_path / "begun").exists)
     driver.send_signal(number)
     assert driver.communicate(timeout=60)[1].endswith("bundle: interrupted.\n")
     assert driver.returncode == 130
@@ -262,13 +279,13 @@ def test_wrong_arguments_are_told(tmp_path: Path, crashing: Path, capsys: pytest
 
 
 def test_a_submission_that_fails_is_named_and_the_others_get_their_rows(
-    bundle: Path, crashing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    waiting: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = tmp_path / "broken"
-    broken.mkdir()
-    (broken / "model.py").write_text("raise SystemExit(3)")
-    assert main(call(bundle, tmp_path / "out", broken, crashing)) == 1
+    bundle, good = waiting
+    (tmp_path / "go").touch()
+    broken = write_files(tmp_path / "broken", {"model.py": "raise SystemExit(3)"})
+    assert main(call(bundle, tmp_path / "out", broken, good, "--trust")) == 1
     captured = capsys.readouterr()
     assert captured.out.count("Leaderboard row (Practice)") >= 1
     assert "bundle: broken: Failed" in captured.err
-    assert "crashing" not in captured.err
+    assert "waiting" not in captured.err

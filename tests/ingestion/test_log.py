@@ -1,4 +1,4 @@
-"""Progress: a line now and then, with the time that is left, whatever the number of clips."""
+"""Progress: a line now and then, with the time that is left, whatever the number of clips; flushes now and then."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,6 +8,7 @@ import pytest
 from ingest import log as log_module
 from ingest.clock import Clock
 from ingest.log import PROGRESS_EVERY_S, PROGRESS_LINES, Log, Progress
+from ingest.record_writer import RecordWriter
 
 TITLE = "[ingestion] first pass: "
 
@@ -46,3 +47,19 @@ def test_the_time_that_is_left_is_told(tmp_path: Path, monkeypatch: pytest.Monke
 def test_somebody_who_looks_gets_more_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PROGRESS_EVERY_S, "1")
     assert len(told(tmp_path, monkeypatch, 24, 0.5)) == 12
+
+
+def test_quick_calls_are_flushed_to_disk_together_and_slow_ones_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, flushed = [100.0], list[int]()
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr("os.fsync", flushed.append)
+    results = RecordWriter(tmp_path, ())
+    for step_s, most in ((0.001, 1), (1.5, 50)):
+        flushed.clear()
+        for number in range(50):
+            now[0] += step_s
+            results.add_probe({"number": number})
+        assert len(flushed) == most
+    assert len((tmp_path / "probes.jsonl").read_text().splitlines()) == 100

@@ -51,6 +51,18 @@ def test_odd_answers_and_failures_cost_only_themselves(ingest_together: Callable
     assert outcome.json("run.json")["restarts"] == 1  # after the signal
 
 
+def test_models_that_keep_all_frames_are_told_the_limit_of_memory(ingest_together: Callable[..., Together]) -> None:
+    keeps = {
+        "large": "kept = list(clip.frames(size=(1920, 1080)))",
+        "many": "kept = list(clip.frames(fps=300, size=(640, 360)))",
+    }
+    settings = {**ONCE, "limits": {**ONCE["limits"], "memory_mb": 192}}
+    _, clips = ingest_together({name: (call, "pass") for name, call in keeps.items()}, settings)
+    for clip in clips.values():
+        assert clip.codes == ["model_raised"]
+        assert "at most 192 MB; keep fewer or smaller frames" in clip.problems[0]["found"]
+
+
 def test_an_iterator_that_is_kept_ends_with_its_call(ingest: Ingest) -> None:
     predict = (
         "kept = self.__dict__.pop('kept', None); kept and next(kept)\n"

@@ -21,7 +21,6 @@ from tests.scoring.pages import CLIPS_ONLY, HIDDEN, OPEN, Page, page_of, scored_
 Array = NDArray[np.float64]
 UNIT = Target("interview", "Interview", 0.0, 1.0, 0.5)
 PERCENT = Target("interview", "Interview", 0.0, 100.0, 50.0)
-NO_WEIGHTS = np.empty((0, 41))
 LANDMARKS = Landmarks(
     "0f" * 32,
     (
@@ -142,25 +141,31 @@ def test_many_clips_become_shades_that_hold_all_of_them() -> None:
     assert len(scatter(truth[:-1], truth[:-1], UNIT)["dots"]) == MOST_DOTS
 
 
+def calibrated(truth: Array, predicted: Array) -> dict[str, Any]:
+    return calibration(truth, predicted, np.arange(len(truth)), lambda sums: sums[:0], 0.95)
+
+
 def test_perfect_predictions_are_calibrated_and_halved_ones_are_not() -> None:
     truth = np.linspace(0.1, 0.9, 41)
-    perfect = calibration(truth, truth, NO_WEIGHTS, 0.95)
+    perfect = calibrated(truth, truth)
     assert sum(one["clips"] for one in perfect["bins"]) == 41
     assert all((one["predicted"], one["interval"]) == (one["truth"], None) for one in perfect["bins"])
     assert "slope 1.00" in perfect["summary"]
-    assert "slope 2.00" in calibration(truth, 0.25 + truth / 2, NO_WEIGHTS, 0.95)["summary"]
-    assert calibration(truth, np.full(41, 0.5), NO_WEIGHTS, 0.95)["summary"] == "all predictions are the same"
-    alike = calibration(truth, 0.5 + 1e-4 * truth[::-1], NO_WEIGHTS, 0.95)["summary"]
+    assert "slope 2.00" in calibrated(truth, 0.25 + truth / 2)["summary"]
+    assert calibrated(truth, np.full(41, 0.5))["summary"] == "all predictions are the same"
+    alike = calibrated(truth, 0.5 + 1e-4 * truth[::-1])["summary"]
     assert alike == "the predictions hardly differ"
-    assert len(calibration(truth[:7], truth[:7], NO_WEIGHTS, 0.95)["bins"]) == 1  # too few clips for two
+    assert len(calibrated(truth[:7], truth[:7])["bins"]) == 1  # too few clips for two
 
 
 def test_the_intervals_of_bins_are_those_of_a_plain_bootstrap() -> None:
     draw = np.random.default_rng(1)
     truth = draw.uniform(0, 1, 8)
-    weights = draw.multinomial(8, [1 / 8] * 8, size=400).astype(float)
-    first = calibration(truth, np.arange(8) / 8, weights, 0.95)["bins"][0]
-    means = [np.repeat(truth[:4], row[:4].astype(int)).mean() for row in weights if row[:4].any()]
+    people = np.array([0, 0, 1, 2, 3, 3, 3, 1])
+    weights = draw.multinomial(4, [1 / 4] * 4, size=400).astype(float)
+    first = calibration(truth, np.arange(8) / 8, people, lambda sums: weights @ sums, 0.95)["bins"][0]
+    drawn = [truth[:4].repeat(row[people[:4]].astype(int)) for row in weights]
+    means = [values.mean() for values in drawn if len(values)]
     assert first["interval"] == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=1e-4)
 
 

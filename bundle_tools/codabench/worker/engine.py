@@ -23,7 +23,7 @@ from typing import IO, Any, Literal, TextIO
 import psutil
 
 from bundle_tools.codabench.worker import CannotStart
-from bundle_tools.codabench.worker.environment import python_for
+from bundle_tools.codabench.worker.environment import own_folder, python_for
 from bundle_tools.console import Screen, say
 from bundle_tools.errors import BundleError
 
@@ -35,6 +35,8 @@ KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "SYSTEMRO
 """Variables that a process needs; any other could make a run differ from one on the platform."""
 WATCHED = {"PROGRESS_EVERY_S": "1"}
 """Programs that know this variable report progress more often, for a person who is watching."""
+TEMPLATES = "COMPILED_TEMPLATES"
+"""Programs that know this variable keep compiled templates in the folder that it names."""
 WORKER_DATA = "/app/data"
 """The worker's own data: the only mount that programs cannot write to."""
 GRACE_S = 5.0
@@ -99,6 +101,7 @@ def run(
     if arguments[0] in {"python", "python3"}:
         arguments[0] = str(python_for(program))
     environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    environment |= {TEMPLATES: str(folder)} if (folder := own_folder("templates")) else {}
     environment |= {"LANG": "C.UTF-8", **ENVIRONMENT, **command.environment, **(WATCHED if sys.stdout.isatty() else {})}
     for path in sorted(program.rglob("*")):
         if path.suffix in {".py", ".sh"} and path.is_file() and b"/app/" in path.read_bytes():

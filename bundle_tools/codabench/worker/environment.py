@@ -4,6 +4,8 @@ This environment holds the packages of both programs and of the tools, so a prog
 would work here and nowhere else.
 """
 
+import compileall
+import contextlib
 import hashlib
 import importlib.metadata
 import os
@@ -14,13 +16,18 @@ import tempfile
 import venv
 from collections.abc import Iterable
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
+from bundle_tools.codabench.archive import extract, write_deterministic
 from bundle_tools.codabench.worker import CannotStart
+from bundle_tools.errors import BundleError
 
 LOCK = "requirements.lock"
 PACKAGE = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==[^\s;]+[ \t]*(;)?", re.MULTILINE)
 ALWAYS = ("pip", "")
 """A package of the official images besides Python, without a marker."""
+KEPT_PROGRAMS = 8
+"""Of how many programs the compiled files are kept."""
 
 
 def python_for(program: Path) -> Path:
@@ -74,3 +81,37 @@ def _make(folder: Path, packages: Iterable[importlib.metadata.Distribution]) -> 
         except OSError:
             if not folder.exists():
                 raise
+
+
+def own_folder(name: str) -> Path | None:
+    """Return a folder of this virtual environment for what is compiled once; None if there is none to write to."""
+    if sys.prefix == sys.base_prefix or not os.access(sys.prefix, os.W_OK):
+        return None
+    folder = Path(sys.prefix) / "programs" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def add_compiled(program: Path) -> None:
+    """Put compiled files beside the sources of a program; they are kept in this environment for its next copy.
+
+    Python checks each against the hash of its source.
+    """
+    sources = sorted((path.relative_to(program).as_posix(), path) for path in program.rglob("*.py") if path.is_file())
+    hashes = [(name, hashlib.sha256(path.read_bytes()).hexdigest()) for name, path in sources]
+    key = hashlib.sha256(repr((sys.version, hashes)).encode()).hexdigest()[:12]
+    folder = own_folder("compiled")
+    if folder is None:
+        return
+    kept = folder / f"{key}.zip"
+    with contextlib.suppress(BundleError):
+        extract(kept, program)
+        return
+    compileall.compile_dir(program, quiet=2, force=True, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+    with contextlib.suppress(OSError):  # an environment that cannot be written to
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            made = Path(scratch) / kept.name
+            write_deterministic(made, [(path.relative_to(program).as_posix(), path) for path in program.rglob("*.pyc")])
+            made.replace(kept)
+        for old in sorted(folder.glob("*.zip"), key=lambda path: path.stat().st_mtime)[:-KEPT_PROGRAMS]:
+            old.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from bundle_tools.codabench.competition import BundleTask, Competition, Phase
 from bundle_tools.codabench.trust import forget_compiled
 from bundle_tools.codabench.worker import CannotStart, RunFailed, engine
 from bundle_tools.codabench.worker.engine import WORKER_DATA, Command, Docker, Outcome
+from bundle_tools.codabench.worker.environment import add_compiled
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
@@ -146,6 +147,8 @@ class Job:
 
     def run(self, role: Role, command: str, mounts: dict[str, Path]) -> Outcome:
         """Run one container to its end; raise CannotStart if it never ran, RunFailed at the time limit."""
+        if self.docker is None and role != "submission":
+            add_compiled(mounts["/app/program"])
         words = Command(LOG_NAMES[role], arguments(command, role), self.limit.environment)
         if self.started is None:
             self.started = time.monotonic()

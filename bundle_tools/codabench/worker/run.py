@@ -50,7 +50,7 @@ def run_submission(
         packed = submission
         if submission.is_dir():
             packed = work / "submission.zip"
-            zip_folder(submission, packed)
+            zip_folder(submission, packed, small=False)
         data = work / "data" if given_data is None else given_data.resolve()
         data.mkdir(exist_ok=True)
         notes += note_zip(packed)
@@ -93,7 +93,7 @@ def _run_task(
             first.output = Path(shutil.move(first.output, out / "ingestion_output"))
         warn_over_limit("ingestion", first)
         try:
-            zip_folder(first.output, predictions)
+            zip_folder(first.output, predictions, small=False)
         except BundleError as error:
             raise RunFailed(f"the predictions cannot be packed: {error}") from error
         say("Scoring")

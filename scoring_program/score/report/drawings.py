@@ -2,7 +2,7 @@
 
 import base64
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -260,15 +260,20 @@ def _density(x: Array, y: Array) -> tuple[tuple[str, tuple[tuple[int, int], ...]
     )
 
 
-def calibration(truth: Array, predicted: Array, weights: Array, level: float) -> dict[str, Any]:
+def calibration(
+    truth: Array, predicted: Array, people: NDArray[np.intp], resampled: Callable[[Array], Array], level: float
+) -> dict[str, Any]:
     """Compare the mean prediction and mean truth of clips with similar predictions.
 
-    `truth` and `predicted`: (n,) values in the target's range. `weights`: (b, n) how often each clip counts in each
-    resample of people; without rows, there are no intervals.
+    `truth` and `predicted`: (n,) values in the target's range. `people`: (n,) number of each clip's person, from 0.
+    `resampled`: returns (b, m) sums of resamples of people from (people, m); without rows, there are no intervals.
     """
     count = max(1, min(_MOST_BINS, len(truth) // _CLIPS_IN_BIN))
     order = np.argsort(predicted, kind="stable")
-    bins = tuple(_bin(part, truth, predicted, weights, level) for part in np.array_split(order, count))
+    parts, most = np.array_split(order, count), int(people.max()) + 1
+    clips_and_truth = [(np.bincount(people[p], minlength=most), np.bincount(people[p], truth[p], most)) for p in parts]
+    drawn = resampled(np.array(clips_and_truth).reshape(-1, most).T).reshape(-1, count, 2)
+    bins = tuple(_bin(part, truth, predicted, drawn[:, at], level) for at, part in enumerate(parts))
     if np.ptp(predicted) == 0:
         summary = "all predictions are the same"
     elif np.std(predicted) < _HARDLY * np.std(truth):
@@ -284,12 +289,10 @@ def calibration(truth: Array, predicted: Array, weights: Array, level: float) ->
     }
 
 
-def _bin(part: NDArray[np.intp], truth: Array, predicted: Array, weights: Array, level: float) -> dict[str, Any]:
-    own = weights[:, part]
-    drawn = own.sum(axis=1)
-    ends = None
-    if np.count_nonzero(drawn) > level * len(drawn):  # a resample seldom misses all people of a bin
-        low, high = percentile_interval((own @ truth[part])[drawn > 0] / drawn[drawn > 0], level)
+def _bin(part: NDArray[np.intp], truth: Array, predicted: Array, drawn: Array, level: float) -> dict[str, Any]:
+    there, ends = drawn[drawn[:, 0] > 0], None
+    if len(there) > level * len(drawn):  # a resample seldom misses all people of a bin
+        low, high = percentile_interval(there[:, 1] / there[:, 0], level)
         ends = float(low), float(high)
     means = {"predicted": float(predicted[part].mean()), "truth": float(truth[part].mean())}
     return {"clips": len(part), **means, "interval": ends}

@@ -3,11 +3,12 @@
 import base64
 import hashlib
 import math
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 
 from score.visible import in_words, one_line, visible
 
@@ -123,13 +124,23 @@ def render(template: str, page: object, own: Path | None = None) -> str:
     return environment(*folders).get_template(template).render(page=page, look=look())
 
 
+class _CompiledTemplates(FileSystemBytecodeCache):
+    """Compiled templates of earlier runs, found by name: each run has its own copy of this program."""
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """Return the key of a template; its content is compared in any case."""
+        return super().get_cache_key(name)
+
+
 # The early page and the report share most templates, so keep them compiled.
 @lru_cache(maxsize=4)
 def environment(*folders: Path) -> Environment:
     """Return the templates of some folders, with the filters for numbers; all texts are escaped and made harmless."""
     # Escape in all templates, whatever their names: nearly all text comes from participants.
+    kept = os.environ.get("COMPILED_TEMPLATES")
     templates = Environment(
         loader=FileSystemLoader(folders),
+        bytecode_cache=_CompiledTemplates(kept) if kept else None,
         autoescape=True,
         finalize=_harmless,
         undefined=StrictUndefined,

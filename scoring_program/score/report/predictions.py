@@ -1,13 +1,14 @@
 """The section on predictions: metrics compared with baselines, plots, and gaps between groups of people."""
 
 import math
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from score.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Summary
-from score.metrics import percentile_interval, resample_weights
+from score.metrics import percentile_interval, resampled
 from score.report.drawings import calibration, residuals, scatter
 from score.report.page import interval, number, plural
 from score.run import MOST_DECIMALS, ScoredRun
@@ -52,9 +53,9 @@ def stated_error(run: ScoredRun) -> dict[str, Any] | None:
         return None
     span = outcomes.span
     error = np.nan_to_num(np.abs(outcomes.prediction - outcomes.truth) / span, nan=1.0).mean(axis=1)
-    sums = np.stack([np.bincount(sources, error), np.bincount(sources)])
-    weights = np.concatenate(list(resample_weights(people, settings.bootstrap.resamples, settings.bootstrap.seed)))
-    drawn = (weights @ sums[0]) / (weights @ sums[1])
+    sums = np.stack([np.bincount(sources, error), np.bincount(sources) * 1.0], axis=1)
+    drawn_error, drawn_clips = resampled(sums, settings.bootstrap.resamples, settings.bootstrap.seed).T
+    drawn = drawn_error / drawn_clips
     value, stated = float(error.mean()), float(np.mean([training.error[name] for name in settings.names] / span))
     wide = value + (drawn - value) * math.sqrt(1 + people / training.people)
     low, high = map(float, percentile_interval(wide, settings.bootstrap.level))
@@ -84,8 +85,7 @@ def _plots(run: ScoredRun) -> list[dict[str, Any]]:
         return []
     _, people = np.unique(outcomes.sources[good], return_inverse=True)
     resamples = settings.bootstrap.resamples if people.max() else 0
-    draws = list(resample_weights(int(people.max()) + 1, resamples, settings.bootstrap.seed))
-    weights = np.concatenate(draws)[:, people] if draws else np.empty((0, len(people)))
+    by_person = partial(resampled, resamples=resamples, seed=settings.bootstrap.seed)
     drawn = []
     for at, target in enumerate(settings.targets):
         truth, predicted = outcomes.truth[good, at], outcomes.prediction[good, at]
@@ -93,7 +93,7 @@ def _plots(run: ScoredRun) -> list[dict[str, Any]]:
             {
                 "target": target,
                 "scatter": scatter(truth, predicted, target),
-                "calibration": calibration(truth, predicted, weights, settings.bootstrap.level),
+                "calibration": calibration(truth, predicted, people, by_person, settings.bootstrap.level),
                 "residuals": residuals(truth, predicted, target),
             }
         )

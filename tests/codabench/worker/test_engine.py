@@ -1,5 +1,6 @@
 """One program: as a process with paths and packages of its own, or in a container, told by a stand-in for `docker`."""
 
+import compileall
 import io
 import json
 import os
@@ -8,13 +9,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal
+from unittest.mock import Mock
 
 import pytest
 
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.worker import CannotStart, engine
 from bundle_tools.codabench.worker.engine import Command, Docker, Outcome, docker_command, open_to_all, prepare
-from bundle_tools.codabench.worker.environment import python_for
+from bundle_tools.codabench.worker.environment import KEPT_PROGRAMS, add_compiled, python_for
 from bundle_tools.codabench.worker.jobs import Role, arguments
 from bundle_tools.errors import BundleError
 from tests import ROOT
@@ -135,6 +137,38 @@ def test_an_environment_is_made_once_even_by_two_at_a_time(tmp_path: Path, monke
     lock.write_text("not-here==1 \\\n  --hash=x\nnumpy==1\nnor-here==2\n")
     with pytest.raises(CannotStart, match=r"not installed here: not-here, nor-here; install them: .* -m pip install"):
         python_for(tmp_path)
+
+
+def test_copies_of_a_program_are_compiled_once_and_their_sources_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    compiling = Mock(wraps=compileall.compile_dir)
+    monkeypatch.setattr(compileall, "compile_dir", compiling)
+
+    def copy(number: int, name: str = "first") -> Path:
+        folder = tmp_path / f"copy{number}"
+        (folder / "inside").mkdir(parents=True)
+        (folder / "inside" / "part.py").write_text(f"print('{name}')\n")
+        (folder / "broken.py").write_text("def\n")
+        add_compiled(folder)
+        return folder
+
+    def printed(folder: Path) -> str:
+        return subprocess.check_output([sys.executable, "-B", "-c", "import inside.part"], cwd=folder, text=True)
+
+    one, two = copy(1), copy(2)
+    assert compiling.call_count == 1
+    assert [len([*folder.rglob("*.pyc")]) for folder in (one, two)] == [1, 1]
+    assert printed(two) == "first\n"
+    (two / "inside" / "part.py").write_text("print('other')\n")
+    assert printed(two) == "other\n"
+    (kept,) = (tmp_path / "programs" / "compiled").iterdir()
+    kept.write_bytes(b"damaged")
+    assert printed(copy(3)) == "first\n"
+    for number in range(4, 5 + KEPT_PROGRAMS):
+        copy(number, str(number))
+    assert len([*kept.parent.iterdir()]) == KEPT_PROGRAMS
 
 
 def test_containers_get_the_workers_flags(tmp_path: Path) -> None:
