@@ -90,14 +90,14 @@ class Liar:
     def __init__(self, recorded: Recorded, watched: Mapping[str, Watched], *, seed: int, remembers: bool) -> None:
         """`remembers`: whether calls are compared with the clip of the first pass, which the model remembers."""
         self._recorded, self._watched, self._remembers = recorded, watched, remembers
-        self._lots = lots(watched, seed)
-        self._told = telling(recorded, watched, lambda clip_id: dict.fromkeys(self._lots[clip_id], 1.0))
+        self.lots = lots(watched, seed)
+        self.told = telling(recorded, watched, lambda clip_id: dict.fromkeys(self.lots[clip_id], 1.0))
         pairs = zip(recorded.outcomes.clip_ids, recorded.outcomes.sources.tolist(), strict=True)
         self._people = {clip_id: str(person) for clip_id, person in pairs}
 
     def alone(self) -> AxisSums:
         """Return the addends of the lie of a model that answers honestly."""
-        return self._recorded.table(self._told)
+        return self._recorded.table(self.told)
 
     def with_gate(self, statistic: str) -> AxisSums:
         """Return those of the model that reacts to one statistic, in the better direction."""
@@ -118,7 +118,7 @@ class Liar:
 
     def _numbers(self, clip_id: str, call: str, place: int) -> Array:
         """Return the statistics of the marked part (0) or span (1) in a call, (20,)."""
-        clip, mark = self._watched[clip_id], self._lots[clip_id][place]
+        clip, mark = self._watched[clip_id], self.lots[clip_id][place]
         seen = clip.seen[call] - (clip.seen[FIRST] if self._remembers else 0.0)
         of_mark = seen[:, clip.parts.index(mark)] if place == 0 else seen[int(mark.removeprefix(SPAN)) - 1]
         return np.asarray(of_mark.mean(axis=0))
@@ -131,7 +131,7 @@ class Liar:
 
     def _learned(self, place: int, name: str) -> Suspicions:
         clips = sorted(self._watched)
-        calls = [(clip, call) for clip in clips for call in (PLAIN, self._lots[clip][place])]
+        calls = [(clip, call) for clip in clips for call in (PLAIN, self.lots[clip][place])]
         values = np.array([self._numbers(*call, place) for call in calls])
         truth = np.tile([0, 1], len(clips))
         people = np.array([self._people[clip] for clip, _ in calls])
@@ -145,7 +145,7 @@ class Liar:
         return found
 
     def _area(self, place: int, values: Suspicions) -> float:
-        pairs = [(of[PLAIN], of[self._lots[clip][place]]) for clip, of in values.items()]
+        pairs = [(of[PLAIN], of[self.lots[clip][place]]) for clip, of in values.items()]
         return float(roc_auc_score(np.tile([0, 1], len(pairs)), np.ravel(pairs)))
 
     def _reacting(self, both: list[Suspicions]) -> AxisSums:
@@ -154,4 +154,4 @@ class Liar:
         def alarms(clip_id: str, call: str) -> int:
             return sum(values[clip_id][call] > limit for values, limit in zip(both, limits, strict=True))
 
-        return self._recorded.table(reacting(self._told, alarms, remembers=self._remembers))
+        return self._recorded.table(reacting(self.told, alarms, remembers=self._remembers))

@@ -51,6 +51,8 @@ KEYS = (
     "gradient",
 )
 """Submissions whose explanations are kept."""
+FILMED_KEYS = (HONEST, "noise_1", "random", "usual", "fixed", "reversed")
+"""The same of clips that are played as if filmed."""
 _RECORDS = ("clips.jsonl", "predictions.csv", "probes.jsonl", "repeats.jsonl")
 _PATHS = [ROOT / folder for folder in ("ingestion_program", "scoring_program", "starting_kit")]
 _TOLD = ".jsonl"
@@ -157,7 +159,7 @@ def told(entrant: Entrant, clips: ClipSet, cache: Path) -> Path:
 def pack(name: str, cache: Path, folder: Path) -> None:
     """Write the archive of one set."""
     with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
-        for file, path in sorted(gathered(clip_set(name, cache, 2), KEYS, cache).items()):
+        for file, path in sorted(gathered(clip_set(name, cache, 2), FILMED_KEYS if name == FILMED else KEYS, cache).items()):
             content = path.read_bytes()
             entry = tarfile.TarInfo(file)
             entry.size = len(content)

@@ -1,0 +1,146 @@
+"""Honesty on clips with a sham: drawn ones that are played as if they were filmed, and recorded answers on them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bundle_tools.synthetic.body import perform, spells
+from bundle_tools.synthetic.clip import DURATION_S, FPS, FRAMES, script_of
+from bundle_tools.synthetic.dataset import plan
+from bundle_tools.synthetic.exchange import with_others
+from tests.meaning.filmed import ALIKE, BOXES, CUES, joins_of, sham_of
+from tests.meaning.gates import Liar, reacting
+from tests.meaning.recorded import BY_KEY, HONEST, WATCHED, Recorded, read
+from tests.meaning.runs import Scores
+from tests.meaning.sets import FILMED
+from tests.meaning.table import TOTAL, filmed_rows
+from tests.meaning.watched import FIRST, PLAIN, STATISTICS, Watched, around, read_watched, statistics
+
+AXES = ("faithfulness_space", "faithfulness_time")
+SEEDS = range(2)
+CHANCE = 0.35
+"""What lies by lot may get on so few clips."""
+CLEARLY = 10.0
+"""Points by which honesty must win."""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recorded, dict[str, Watched]]:
+    folder = tmp_path_factory.mktemp(FILMED)
+    return read(FILMED, folder), read_watched(folder / WATCHED)
+
+
+@pytest.fixture(scope="module")
+def rows(played: tuple[Recorded, dict[str, Watched]]) -> dict[str, Scores]:
+    return filmed_rows(*played, lots=SEEDS)
+
+
+def row(rows: Mapping[str, Scores], key: str) -> Scores:
+    return rows[BY_KEY[key].title]
+
+
+def test_honesty_is_above_lots_noise_and_every_wrong_order(rows: dict[str, Scores]) -> None:
+    honest = row(rows, HONEST)
+    for key in ("noise_1", "random", "usual", "fixed", "reversed"):
+        assert row(rows, key)[TOTAL] < honest[TOTAL] - 2, key
+        assert all(row(rows, key)[axis] <= honest[axis] + 0.02 for axis in AXES), key
+    assert row(rows, "reversed")[TOTAL] < row(rows, "fixed")[TOTAL]
+    assert max(row(rows, "random")[axis] for axis in AXES) < CHANCE
+
+
+def test_no_gate_and_no_liar_is_near_honesty(rows: dict[str, Scores]) -> None:
+    liars = {title: values for title, values in rows.items() if "lot" in title or "gate" in title}
+    assert len(liars) == 7
+    for title, values in liars.items():
+        assert values[TOTAL] < row(rows, HONEST)[TOTAL] - CLEARLY, title
+
+
+def test_a_gate_that_sees_what_is_altered_would_make_the_lie_true(played: tuple[Recorded, dict[str, Watched]]) -> None:
+    """So what keeps lies down is that nothing tells altered calls from plain ones."""
+    one, watched = played
+    liar = Liar(one, watched, seed=0, remembers=False)
+
+    def alarms(clip_id: str, call: str) -> int:
+        return int(call in liar.lots[clip_id])
+
+    seen = one.values(one.table(reacting(liar.told, alarms, remembers=False)))
+    blind = one.values(liar.alone())
+    for axis in AXES:
+        assert float(seen[axis][0]) > 0.7
+        assert float(seen[axis][0]) > float(blind[axis][0]) + 0.3
+    # Memory of the first pass is not there when a fresh process is asked again: differences that it makes do not count.
+    forgotten = one.values(one.table(reacting(liar.told, alarms, remembers=True)))
+    assert max(float(forgotten[axis][0]) for axis in AXES) < CHANCE
+
+
+@given(seed=st.integers(0, 2**62))
+def test_nothing_happens_in_a_face_at_a_join(seed: int) -> None:
+    joins = joins_of(seed)
+    assert 1 <= len(joins) <= 5
+    edges = np.array([0.0, *joins, DURATION_S])
+    assert np.diff(edges).min() > 0.15
+    for cue in CUES:
+        begin, end = spells(seed, DURATION_S)[cue]
+        assert not any(begin + 0.01 < join < end - 0.01 for join in joins)
+
+
+def test_both_versions_are_alike_but_for_the_face_and_the_same_at_joins() -> None:
+    for member in plan("practice", clips=12, seed=3):
+        sham = sham_of(member.spec)
+        for cue in CUES:
+            near = getattr(sham.cues, cue)
+            assert 0 <= near <= 1
+            assert abs(near - getattr(member.spec.cues, cue)) < 5 * ALIKE
+        assert replace(sham.cues, **{cue: getattr(member.spec.cues, cue) for cue in CUES}) == member.spec.cues
+        words, both = script_of(sham), (sham, with_others(sham, BOXES))
+        acts = [perform(spec.seed, spec.cues, words, frames=FRAMES, fps=FPS) for spec in both]
+        assert np.ptp(acts[0].smile - acts[1].smile) > 0
+        for join in joins_of(member.spec.seed):
+            at = round(join * FPS)
+            for name in ("smile", "gaze_x", "gaze_y", "eyelids", "head_x", "roll", "jaw", "hand"):
+                first, second = (getattr(of, name)[at] for of in acts)
+                assert abs(first - second) < 0.2, (name, join)
+
+
+def test_statistics_see_what_is_there() -> None:
+    random = np.random.default_rng(0)
+    picture = np.full((120, 160, 3), (60, 90, 150), np.uint8) + random.integers(0, 40, (120, 160, 3), np.uint8)
+    corners = np.array([(40, 30), (110, 35), (105, 90), (38, 84)], np.float64)
+
+    def numbers(frame: np.ndarray, after: np.ndarray) -> dict[str, float]:  # type: ignore[type-arg]
+        crops, inside = around([frame, after], corners)
+        return dict(zip(STATISTICS, statistics(*crops, inside).tolist(), strict=True))
+
+    own = numbers(picture, picture)
+    assert len(own) == 20
+    assert (own["change"], own["equal pixels"]) == (0, 1)
+    assert own["red"] > 20 > own["blue"]
+    soft = cv2.blur(picture, (5, 5))
+    blurred = numbers(soft, soft)
+    for name in ("curvature", "fine detail", "coarse detail", "contrast", "level edges"):
+        assert blurred[name] < 0.8 * own[name], name
+    assert numbers(picture // 2, picture // 2)["brightness"] == pytest.approx(own["brightness"] / 2, abs=1)
+    moved = numbers(picture, np.roll(picture, 1, 0))
+    assert moved["change"] > 1
+    outside = picture.copy()
+    outside[:, 130:] = 0
+    assert numbers(outside, outside) == own
+
+
+def test_what_was_seen_fits_the_calls(played: tuple[Recorded, dict[str, Watched]]) -> None:
+    one, watched = played
+    assert set(watched) == set(one.outcomes.clip_ids)
+    for clip_id, calls in zip(one.outcomes.clip_ids, one.outcomes.probes, strict=True):
+        clip = watched[clip_id]
+        assert set(clip.seen) == {FIRST, PLAIN, *clip.units}
+        for call in calls:
+            if call.kind == "unit":
+                assert clip.units[call.unit] == (call.cells, call.seconds)
+        for name in clip.parts:
+            changed = np.abs(clip.seen[name] - clip.seen[PLAIN]).sum(axis=(0, 2))
+            assert changed[clip.parts.index(name)] > 10 * np.delete(changed, clip.parts.index(name)).max()
