@@ -93,4 +93,3 @@ def _contents(archive: Path, package: Package) -> list[tuple[str, bytes]]:
     with tarfile.open(archive) as files:
         found = {name: files.extractfile(path) for name, path in paths.items()}
         return [(name, file.read()) for name, file in found.items() if file is not None]
-

@@ -39,7 +39,7 @@ ENTRANTS = (
     Entrant("other_clip", "another clip's explanation", "stories.OtherClip"),
     Entrant("boilerplate", "boilerplate text", "stories.Boilerplate"),
     Entrant("text_only", "honest text only", "stories.TextOnly"),
-    Entrant("maps_only", "honest map and temporal attribution only", "stories.MapsOnly"),
+    Entrant("maps_only", "honest marks only", "stories.MapsOnly"),
     Entrant("other_model", "another model's explanation", "stories.OtherModel", own=True),
     Entrant("light_hidden", "never says that light counts", "orders.LightHidden"),
     Entrant("invented", "adds invented reasons", "orders.Invented"),
@@ -53,39 +53,38 @@ ENTRANTS = (
     Entrant("blur_freeze", "blurred blocks, frozen seconds", "maps.BlurFreeze"),
     # Right places and a wrong order of parts.
     Entrant("usual", "usual order of parts", "orders.Usual"),
-    Entrant("three_quarters", "usual order on 3/4 of the clips", "orders.ThreeQuarters"),
+    Entrant("three_quarters", "usual order, 3/4 of clips", "orders.ThreeQuarters"),
     Entrant("fixed", "invented order of parts", "orders.Fixed"),
     Entrant("reversed", "reversed order of parts", "orders.Reversed"),
     Entrant("whole_person", "whole person marked", "orders.WholePerson"),
-    Entrant("state", "an order that changes with each call", "orders.State", own=True),
+    Entrant("state", "order changes each call", "orders.State", own=True),
     # Tricks of form.
     Entrant("flat_wall", "nearly flat maps", "orders.FlatWall"),
     Entrant("flat_wall_fixed", "nearly flat maps, invented order", "orders.FlatWallFixed"),
-    Entrant("even_time", "nearly flat temporal attributions with an even sum", "orders.EvenTime", own=True),
+    Entrant("even_time", "nearly flat time, even sum", "orders.EvenTime", own=True),
     Entrant("pressed", "first predictions pressed", "orders.Pressed", own=True),
     Entrant("three_tricks", "these three tricks together", "orders.ThreeTricks", own=True),
     # What is true by construction.
     Entrant("places", "exact: mouth, eyes, hand", "construction.Places", own=True),
     Entrant("moment", "exact: gesture", "construction.Moment", own=True),
     # Models that react to altered copies.
-    Entrant("gate_and_lot", "gives up on unsharp faces and a random second", "cheats.GateAndLot", own=True),
+    Entrant("gate_and_lot", "gate: unsharp faces, random second", "cheats.GateAndLot", own=True),
     Entrant("remembers", "memory between calls", "cheats.Remembers", own=True),
     Entrant("two_in_one", "two models in one", "cheats.TwoInOne", own=True),
     # Invented against the rule by somebody who had not written it.
-    Entrant("nudges", "answers moved towards the map, from memory", "fresh.Nudges", own=True),
-    Entrant("nudges_usual", "the same, towards one order for all clips", "fresh.Nudges", "usual_only = True", own=True),
-    Entrant("hazy", "other answers where it is asked again", "fresh.Hazy", own=True),
-    Entrant("dots", "one cell of each part marked", "fresh.Dots"),
+    Entrant("nudges", "answers follow the map", "fresh.Nudges", own=True),
+    Entrant("nudges_usual", "answers follow one order", "fresh.Nudges", "usual_only = True", own=True),
+    Entrant("hazy", "differs when asked again", "fresh.Hazy", own=True),
+    Entrant("dots", "one cell per part", "fresh.Dots"),
     Entrant("top_three", "denies all but three causes", "fresh.TopThree"),
-    Entrant("rule", "explains the labels, not the predictions", "fresh.Rule"),
+    Entrant("rule", "explains labels, not predictions", "fresh.Rule"),
     Entrant("from_scores", "guesses reasons from the scores", "fresh.FromScores"),
-    Entrant("steps", "reacts to more and less only", "fresh.Steps", own=True),
-    Entrant("one_given_up", "one target is the smile alone, and loud", "fresh.OneGivenUp", own=True),
+    Entrant("steps", "knows only more or less", "fresh.Steps", own=True),
+    Entrant("one_given_up", "one target: smile alone, loud", "fresh.OneGivenUp", own=True),
     Entrant("two_formulas", "other weights in bright clips", "fresh.TwoFormulas", own=True),
-    Entrant("loud_near", "reacts more where it sees better", "fresh.LoudNear", own=True),
-    Entrant("neutral_gate", "answers less where a cue is neutral", "fresh.NeutralGate", own=True),
+    Entrant("loud_near", "stronger in close faces", "fresh.LoudNear", own=True),
+    Entrant("neutral_gate", "weaker at neutral cues", "fresh.NeutralGate", own=True),
 )
-# Submissions for filmed clips belong here too, as soon as there is a set of them (``sets.py``).
 
 
 def write_submission(entrant: Entrant, folder: Path) -> Path:

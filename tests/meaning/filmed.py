@@ -60,7 +60,9 @@ def write_filmed(inputs: Path, reference: Path, *, clips: int, seed: int, worker
     )
     rows = [(clip_id, f"clips/{clip_id}.mp4", digest) for clip_id, digest in digests.items()]
     write_table(inputs / "clips.csv", ("clip_id", "file", "sha256"), rows)
-    write_table(inputs / "faces.csv", ("clip_id", "left", "top", "right", "bottom"), [(c, *f) for c, f in faces.items()])
+    write_table(
+        inputs / "faces.csv", ("clip_id", "left", "top", "right", "bottom"), [(c, *f) for c, f in faces.items()]
+    )
     write_transcripts(inputs, transcripts)
     (inputs / "exchanges.json").write_text(by_clip({"format_version": FORMAT_VERSION}, exchanges), encoding="utf-8")
     labels = [(m.clip_id, m.source_id, *(m.spec.labels()[name] for name in TARGETS)) for m in members]
@@ -127,7 +129,9 @@ def _make(inputs: Path, seed: int, member: Member) -> tuple[dict[str, Any], str,
 
 def _frames(scenes: Sequence[Scene]) -> Iterable[list[Picture]]:
     """Yield the same frame of all scenes; where faces are the same, it is drawn once."""
-    tracks = [np.array([getattr(scene.acts, name) for name in ("smile", "gaze_x", "gaze_y", "eyelids")]) for scene in scenes]
+    tracks = [
+        np.array([getattr(scene.acts, name) for name in ("smile", "gaze_x", "gaze_y", "eyelids")]) for scene in scenes
+    ]
     for index in range(FRAMES):
         first = scenes[0].draw(index)
         yield [

@@ -140,7 +140,9 @@ def watched(clips: ClipSet, cache: Path, workers: int = 2) -> Path:
         write_watched(clips.input_data, folder / WATCHED, workers)
 
     program = ROOT / "ingestion_program" / "ingest" / "media"
-    return once(cache / "watched" / digest(clips.input_data, program, Path(__file__).with_name(WATCHER)), watch) / WATCHED
+    return (
+        once(cache / "watched" / digest(clips.input_data, program, Path(__file__).with_name(WATCHER)), watch) / WATCHED
+    )
 
 
 def told(entrant: Entrant, clips: ClipSet, cache: Path) -> Path:
@@ -159,7 +161,9 @@ def told(entrant: Entrant, clips: ClipSet, cache: Path) -> Path:
 def pack(name: str, cache: Path, folder: Path) -> None:
     """Write the archive of one set."""
     with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
-        for file, path in sorted(gathered(clip_set(name, cache, 2), FILMED_KEYS if name == FILMED else KEYS, cache).items()):
+        for file, path in sorted(
+            gathered(clip_set(name, cache, 2), FILMED_KEYS if name == FILMED else KEYS, cache).items()
+        ):
             content = path.read_bytes()
             entry = tarfile.TarInfo(file)
             entry.size = len(content)

@@ -1,4 +1,4 @@
-"""Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` tries every submission on five sets, and some as if filmed.
+"""Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` tries every submission on five sets, some as if filmed.
 
 Those that predict in their own way run in the real programs. The others tell their stories about the honest run.
 ``--sets filmed`` repeats only the part about clips that are played as if they were filmed.
@@ -110,12 +110,12 @@ def filmed_rows(one: Recorded, watched: Mapping[str, Watched], lots: Iterable[in
     for remembers in (False, True):
         liars = [Liar(one, watched, seed=seed, remembers=remembers) for seed in lots]
         if not remembers:
-            found["marks drawn by lot"] = mean(scores(liar.alone() for liar in liars))
-        after = ", against the first pass" if remembers else ""
+            found["marks by lot"] = mean(scores(liar.alone() for liar in liars))
+        after = ", first pass remembered" if remembers else ""
         gates = [mean(scores(liar.with_gate(statistic) for liar in liars)) for statistic in STATISTICS]
-        found[f"with a gate on one of {len(gates)} statistics{after}: mean"] = mean(gates)
-        found[f"with a gate on one of {len(gates)} statistics{after}: best"] = max(gates, key=lambda row: row[TOTAL])
-        found[f"with a learned gate{after}"] = mean(scores(liar.with_detector() for liar in liars))
+        found[f"gates{after}: mean"] = mean(gates)
+        found[f"gates{after}: best of {len(gates)}"] = max(gates, key=lambda row: row[TOTAL])
+        found[f"learned gate{after}"] = mean(scores(liar.with_detector() for liar in liars))
     return found
 
 
@@ -133,7 +133,8 @@ def filmed_figures(cache: Path, jobs: int) -> dict[str, str]:
     one = load(files)
     people = len(set(one.outcomes.sources.tolist()))
     rows = filmed_rows(one, read_watched(files[WATCHED]))
-    return {"filmed.table": filmed_text(rows), "filmed.clips": str(CLIPS), "filmed.people": str(people)}
+    counts = {"clips": CLIPS, "people": people, "statistics": len(STATISTICS)}
+    return {"filmed.table": filmed_text(rows)} | {f"filmed.{name}": str(count) for name, count in counts.items()}
 
 
 def noise_text(scores: Mapping[str, Sequence[Scores]]) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,11 +19,12 @@ from bundle_tools.filmed.job import Job, exchange, key_of
 from bundle_tools.phase_data.files import by_clip
 from bundle_tools.tables import write_table
 from ingest.probes.plan import SPAN
+from score.axes.table import AxisSums
 from score.read.answers import Explanation, ProbeCall
 from score.read.known import Known
 from score.read.outcomes import Outcomes
 from score.settings import read_settings
-from tests import ROOT
+from tests import ROOT, there
 from tests.footage import TALKING, fetched
 from tests.meaning.cache import digest, once
 from tests.meaning.gates import Liar, Sizes, telling
@@ -46,6 +48,7 @@ WEIGHTS = {"mouth": 1.0, "eyes": 0.8}
 LOUD = 0.04
 """What a standard deviation of a measure adds to an answer."""
 GRID = (9, 16)
+AXES = ("faithfulness_space", "faithfulness_time")
 
 
 def write_people(folder: Path, films: dict[str, bytes], models: Path) -> None:
@@ -59,7 +62,9 @@ def write_people(folder: Path, films: dict[str, bytes], models: Path) -> None:
             _cut(content, start_s, path)
             sha256, names = hashlib.sha256(path.read_bytes()).hexdigest(), (f"{clip}-a.mp4", f"{clip}-b.mp4")
             rows.append((clip, f"clips/{clip}.mp4", sha256))
-            jobs.append(Job(clip, "p", str(folder), rows[-1][1], *names, 1, str(models), "", key_of(sha256, 1, names), ""))
+            jobs.append(
+                Job(clip, "p", str(folder), rows[-1][1], *names, 1, str(models), "", key_of(sha256, 1, names), "")
+            )
     with ProcessPoolExecutor(2, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
         results = list(pool.map(exchange, jobs))
     entries = {result["clip_id"]: result["entry"] for result in results if result["entry"]}
@@ -143,3 +148,63 @@ def honest_sizes(clip: Watched, measured: Array) -> Sizes:
     spans = {f"{SPAN}{number}": float(size) for number, size in enumerate(strays.sum(1), 1)}
     parts = dict(zip(clip.parts, np.abs(strays).sum(0).tolist(), strict=True))
     return {name: size for name, size in (parts | spans).items() if name in clip.units}
+
+
+@pytest.fixture(scope="module")
+def people(footage: Path, models: Path) -> dict[str, Watched]:
+    """What can be seen of each call on the clips with exchanges; made once for the tool and this file."""
+    folders = dict.fromkeys(STARTS_S, footage) | dict.fromkeys(TALKING.files, fetched(TALKING))
+    films = {name: (folders[name] / name).read_bytes() for name in STARTS_S}
+    key = digest(ROOT / "bundle_tools" / "filmed", Path(__file__), Path(__file__).with_name("watched.py"))
+    folder = once(CACHE / "people" / key, lambda new: write_people(new, films, models))
+    return read_watched(folder / "watched.json")
+
+
+Axes = dict[str, float]
+
+
+@pytest.fixture(scope="module")
+def means(people: dict[str, Watched]) -> dict[str, Axes]:
+    """Faithfulness in space and time by what is told and done; of lies by lot the means of several draws."""
+    one, measured = recorded_of(people), answers_of(people)
+
+    def axes(outcomes: Outcomes | None = None, tables: list[AxisSums] | None = None) -> Axes:
+        rows = [one.values(table) for table in (tables or [one.table(there(outcomes))])]
+        return {axis: float(np.mean([row[axis][0] for row in rows])) for axis in AXES}
+
+    def told(sizes: Callable[[str], Sizes]) -> Axes:
+        return axes(telling(one, people, sizes))
+
+    sizes = {clip_id: honest_sizes(clip, measured[clip_id][FIRST]) for clip_id, clip in people.items()}
+    fixed = {
+        name: 1 / number for number, name in enumerate(("eyes", "mouth", *(f"{SPAN}{at}" for at in range(1, 7))), 1)
+    }
+    found = {
+        "honest": told(lambda clip: sizes[clip]),
+        "one order": told(lambda clip: {name: fixed[name] for name in sizes[clip]}),
+        "reversed": told(lambda clip: {name: 1 / size for name, size in sizes[clip].items()}),
+    }
+    for remembers in (False, True):
+        liars = [Liar(one, people, seed=seed, remembers=remembers) for seed in range(5)]
+        found["lots"] = axes(tables=[liar.alone() for liar in liars])
+        gates = [axes(tables=[liar.with_gate(name) for liar in liars]) for name in STATISTICS]
+        found |= {f"{name}, {remembers}": of for name, of in zip(STATISTICS, gates, strict=True)}
+        found[f"learned, {remembers}"] = axes(tables=[liar.with_detector() for liar in liars])
+    return found
+
+
+def test_enough_clips_have_exchanges(people: dict[str, Watched]) -> None:
+    assert len(people) >= 8
+    assert len({clip.rpartition("-")[0] for clip in people}) == len(STARTS_S)
+
+
+def test_honesty_is_above_what_is_not(means: dict[str, Axes]) -> None:
+    """Of the mean of both axes: with three people, the intervals of single ones are wide."""
+    both = {name: float(np.mean(list(of.values()))) for name, of in means.items()}
+    honest = both.pop("honest")
+    assert honest > 0.3
+    assert both["reversed"] < 0.1
+    for name, value in both.items():
+        assert value < honest, (name, value, honest)
+    gates = [value for name, value in both.items() if "," in name]
+    assert np.mean(gates) < honest / 2

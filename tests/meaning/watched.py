@@ -6,7 +6,7 @@ than a model can.
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -122,11 +122,11 @@ def _moments(
     """Yield two successive times at once, and the frames of each file then."""
     step = max(1, round(1 / LOOKS_A_SECOND / float(np.median(np.diff(times)))))
     joins = [int(np.searchsorted(times, join)) - 1 for join in exchange.joins_s]
-    with closing(FrameReader(files[0], threads=1)) as own, closing(FrameReader(files[1], threads=1)) as sham:
-        with closing(FrameReader(files[2], threads=1)) as other:
-            for index in sorted({*range(0, len(times) - 1, step), *joins}):
-                pairs = [[reader.decode(at).copy() for at in (index, index + 1)] for reader in (own, sham, other)]
-                yield times[index : index + 2].tolist(), *pairs  # type: ignore[misc]
+    with ExitStack() as stack:
+        readers = [stack.enter_context(closing(FrameReader(file, threads=1))) for file in files]
+        for index in sorted({*range(0, len(times) - 1, step), *joins}):
+            own, sham, other = ([reader.decode(at).copy() for at in (index, index + 1)] for reader in readers)
+            yield times[index : index + 2].tolist(), own, sham, other
 
 
 def around(pictures: list[Pixels], corners: Array) -> tuple[list[Pixels], Array]:
