@@ -111,7 +111,7 @@ def filmed_rows(one: Recorded, watched: Mapping[str, Watched], lots: Iterable[in
         liars = [Liar(one, watched, seed=seed, remembers=remembers) for seed in lots]
         if not remembers:
             found["marks by lot"] = mean(scores(liar.alone() for liar in liars))
-        after = ", first pass remembered" if remembers else ""
+        after = " with memory" if remembers else ""
         gates = [mean(scores(liar.with_gate(gate) for liar in liars)) for gate in liars[0].gates]
         found[f"gates{after}: mean of {len(gates)}"] = mean(gates)
         found[f"gates{after}: best"] = max(gates, key=lambda row: row[TOTAL])
