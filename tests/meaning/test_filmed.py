@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -18,7 +19,7 @@ from tests.meaning.gates import Liar, reacting
 from tests.meaning.recorded import BY_KEY, HONEST, WATCHED, Recorded, read
 from tests.meaning.runs import Scores
 from tests.meaning.sets import FILMED
-from tests.meaning.table import TOTAL, filmed_rows
+from tests.meaning.table import PAGE, TOTAL, filmed_rows, filmed_text
 from tests.meaning.watched import FIRST, PLAIN, STATISTICS, Watched, around, read_watched, statistics
 
 AXES = ("faithfulness_space", "faithfulness_time")
@@ -68,6 +69,13 @@ def test_no_gate_comes_near_honesty(rows: dict[str, Scores]) -> None:
         assert values[TOTAL] < row(rows, HONEST)[TOTAL] - CLEARLY / (2 if "best" in title else 1), title
         for axis in AXES:
             assert values[axis] < CHANCE or "best" in title, (title, axis)
+
+
+@pytest.mark.slow
+def test_the_page_states_what_the_records_give(tmp_path: Path) -> None:
+    """`python -m tests.meaning.recorded filmed` and `python -m tests.meaning.table --sets filmed` write both anew."""
+    rows = filmed_rows(read(FILMED, tmp_path), read_watched(tmp_path / WATCHED))
+    assert filmed_text(rows) in PAGE.read_text(encoding="utf-8")
 
 
 def test_a_gate_that_sees_what_is_altered_would_make_the_lie_true(played: tuple[Recorded, dict[str, Watched]]) -> None:
