@@ -55,15 +55,13 @@ def write_filmed(inputs: Path, reference: Path, *, clips: int, seed: int, worker
     members = plan(PHASE, clips=clips, seed=seed)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         made = list(pool.map(partial(_make, inputs, seed), members))
-    exchanges, transcripts, digests, faces = (
-        {member.clip_id: one[part] for member, one in zip(members, made, strict=True)} for part in range(4)
-    )
-    rows = [(clip_id, f"clips/{clip_id}.mp4", digest) for clip_id, digest in digests.items()]
+    by_id = [(member.clip_id, *one) for member, one in zip(members, made, strict=True)]
+    rows = [(clip_id, f"clips/{clip_id}.mp4", digest) for clip_id, _, _, digest, _ in by_id]
     write_table(inputs / "clips.csv", ("clip_id", "file", "sha256"), rows)
-    write_table(
-        inputs / "faces.csv", ("clip_id", "left", "top", "right", "bottom"), [(c, *f) for c, f in faces.items()]
-    )
-    write_transcripts(inputs, transcripts)
+    faces = [(clip_id, *box) for clip_id, *_, box in by_id]
+    write_table(inputs / "faces.csv", ("clip_id", "left", "top", "right", "bottom"), faces)
+    write_transcripts(inputs, {clip_id: words for clip_id, _, words, _, _ in by_id})
+    exchanges = {clip_id: entry for clip_id, entry, _, _, _ in by_id}
     (inputs / "exchanges.json").write_text(by_clip({"format_version": FORMAT_VERSION}, exchanges), encoding="utf-8")
     labels = [(m.clip_id, m.source_id, *(m.spec.labels()[name] for name in TARGETS)) for m in members]
     write_table(reference / "labels.csv", ("clip_id", "source_id", *TARGETS), labels)

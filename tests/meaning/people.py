@@ -72,7 +72,7 @@ def _cut(content: bytes, start_s: float, path: Path) -> None:
             height, width = picture.shape[:2]
             side = min(width, height * SIZE[0] // SIZE[1])
             middle = picture[: side * SIZE[1] // SIZE[0], (width - side) // 2 : (width + side) // 2]
-            frame = av.VideoFrame.from_ndarray(cv2.resize(middle, SIZE), format="bgr24")
+            frame = av.VideoFrame.from_ndarray(np.asarray(cv2.resize(middle, SIZE), np.uint8), format="bgr24")
             container.mux(track.encode(frame.reformat(format="yuv420p", dst_colorspace="ITU709")))
         container.mux(track.encode(None))
 
@@ -87,7 +87,7 @@ def write_measured(folder: Path, models: Path) -> None:
     (folder / "measured.json").write_text(json.dumps(measured))
 
 
-def _measured(versions: list[bytes], joins: NDArray[np.int64], models: Path) -> dict[str, list[list[float]]]:
+def _measured(versions: list[bytes], joins: NDArray[np.int64], models: Path) -> dict[str, dict[str, list[float]]]:
     """Return the mean of each part in each span of the clip, A' and B, in standard deviations of all three."""
     flats, glances = list[NDArray[np.float32]](), list[float]()
     for content in versions:

@@ -106,7 +106,7 @@ def _watch(grid: tuple[int, int], job: tuple[ClipSource, Exchange]) -> dict[str,
                 crops, inside = around(pair, corners)
                 key = b"".join(crop.tobytes() for crop in crops)
                 if key not in known:  # most calls show the same there
-                    known[key] = statistics(*crops, inside)
+                    known[key] = statistics(crops, inside)
                 rows[name][number][at].append(known[key])
     seen = {
         name: [[[float(f"{value:.4g}") for value in np.mean(of, axis=0)] for of in span] for span in of_call]
@@ -136,12 +136,12 @@ def around(pictures: list[Pixels], corners: Array) -> tuple[list[Pixels], Array]
     return [picture[top:bottom, left:right] for picture in pictures], corners - (left, top)
 
 
-def statistics(frame: Pixels, after: Pixels, corners: Array) -> Array:
+def statistics(crops: list[Pixels], corners: Array) -> Array:
     """Return the numbers of STATISTICS.
 
-    `frame`, `after`: a part with its surroundings in successive frames, BGR. `corners`: of the part, pixels, (n, 2).
+    `crops`: a part with its surroundings in two successive frames, BGR. `corners`: of the part, pixels, (n, 2).
     """
-    crop, later = (picture.astype(np.float32) for picture in (frame, after))
+    crop, later = (picture.astype(np.float32) for picture in crops)
     drawn = np.zeros(crop.shape[:2], np.uint8)
     cv2.fillPoly(drawn, [np.rint(corners).astype(np.int32)], 1)
     kernel = np.ones((2 * SEAM + 1,) * 2, np.uint8)
