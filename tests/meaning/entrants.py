@@ -45,7 +45,7 @@ ENTRANTS = (
     Entrant("invented", "adds invented reasons", "orders.Invented"),
     # Places that are found badly.
     Entrant("shifted", "map shifted a cell", "stories.Shifted"),
-    Entrant("smoothed", "map blurred over 3x3", "stories.Smoothed"),
+    Entrant("smoothed", "map blurred over 3 x 3", "stories.Smoothed"),
     # Common methods.
     Entrant("gradient", "gradient times input", "maps.Gradient"),
     Entrant("lime", "LIME", "maps.Lime"),
