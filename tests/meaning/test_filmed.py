@@ -97,13 +97,18 @@ def test_a_gate_that_sees_what_is_perturbed_would_make_the_lie_true(
     liar, forgetful = (Liar(one, seen, seed=0, remembers=remembers) for remembers in (False, True))
     blind = one.values(liar.alone())
     for table in (liar.with_gate(STATISTICS[0]), liar.with_detector()):
-        values = one.values(table)
+        found = one.values(table)
         for axis in AXES:
-            assert float(values[axis][0]) > 0.45
-            assert float(values[axis][0]) > float(blind[axis][0]) + 0.3
+            assert float(found[axis][0]) > 0.45
+            assert float(found[axis][0]) > float(blind[axis][0]) + 0.3
+    # People differ by far more than calls; only who remembers the first pass knows by how much.
+    for number, clip in enumerate(seen.values()):
+        for values in clip.seen.values():
+            values[..., 0] += 1e5 * number
+    assert min(forgetful.areas()) > 0.95
     # A fresh process that is asked again has not seen the first pass: differences that memory makes do not count.
-    values = one.values(forgetful.with_gate(STATISTICS[0]))
-    assert max(float(values[axis][0]) for axis in AXES) < CHANCE
+    found = one.values(forgetful.with_gate(STATISTICS[0]))
+    assert max(float(found[axis][0]) for axis in AXES) < CHANCE
 
 
 @given(seed=st.integers(0, 2**62))
