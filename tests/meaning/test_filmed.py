@@ -101,11 +101,11 @@ def test_a_gate_that_sees_what_is_perturbed_would_make_the_lie_true(
         for axis in AXES:
             assert float(found[axis][0]) > 0.45
             assert float(found[axis][0]) > float(blind[axis][0]) + 0.3
-    # People differ by far more than calls; only who remembers the first pass knows by how much.
+    # People differ by far more than calls: compared with the first pass, or with the rest, calls tell all the same.
     for number, clip in enumerate(seen.values()):
         for values in clip.seen.values():
             values[..., 0] += 1e5 * number
-    assert min(forgetful.areas("extra trees")) > 0.95
+    assert min(*forgetful.areas("extra trees"), *liar.areas("extra trees")) > 0.95
     # A fresh process that is asked again has not seen the first pass: differences that memory makes do not count.
     found = one.values(forgetful.with_gate(STATISTICS[0]))
     assert max(float(found[axis][0]) for axis in AXES) < CHANCE
