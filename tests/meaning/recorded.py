@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.table import AxisSums, axis_values, clip_axes
+from score.axes.table import AxisSums, axis_values, clip_axes, not_applicable
 from score.errors import Problem
 from score.read.known import read_known
 from score.read.outcomes import Outcomes, join
@@ -38,7 +38,8 @@ from tests import ROOT
 from tests.meaning.cache import digest, once
 from tests.meaning.entrants import ENTRANTS, Entrant, write_submission
 from tests.meaning.runs import CACHE, ingested
-from tests.meaning.sets import SETS, ClipSet, clip_set
+from tests.meaning.sets import FILMED, SETS, ClipSet, clip_set
+from tests.meaning.watched import write_watched
 
 Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("recorded")
@@ -50,9 +51,12 @@ KEYS = (
     "gradient",
 )
 """Submissions whose explanations are kept."""
+FILMED_KEYS = (HONEST, "noise_1", "random", "usual", "fixed", "reversed")
+"""The same of clips that are played as if filmed."""
 _RECORDS = ("clips.jsonl", "predictions.csv", "probes.jsonl", "repeats.jsonl")
 _PATHS = [ROOT / folder for folder in ("ingestion_program", "scoring_program", "starting_kit")]
 _TOLD = ".jsonl"
+WATCHED, WATCHER = "watched.json", "watched.py"
 _REFERENCE = ("task.yaml", "labels.csv", "causes.json")
 
 
@@ -78,7 +82,8 @@ class Recorded:
     def values(self, table: AxisSums, weights: Array | None = None) -> dict[str, Array]:
         """Return every axis and the total, over all clips or for each row of weights of the clips."""
         everything = np.ones((1, len(table.clips)))
-        return axis_values(table.weighted(everything if weights is None else weights), self.settings, frozenset())
+        left_out = not_applicable(table, causes=self.outcomes.known.causes is not None)
+        return axis_values(table.weighted(everything if weights is None else weights), self.settings, left_out)
 
 
 def read(name: str, folder: Path) -> Recorded:
@@ -123,8 +128,20 @@ def gathered(clips: ClipSet, keys: Iterable[str], cache: Path) -> dict[str, Path
     """Return the files of a set by name: reference data, the honest run's records, and what some submissions say."""
     honest = ingested(BY_KEY[HONEST], clips, cache)
     said = {f"{key}{_TOLD}": told(BY_KEY[key], clips, cache) for key in keys}
+    known = [file for file in _REFERENCE if (clips.reference_data / file).is_file()]
+    files = {file: clips.reference_data / file for file in known} | {file: honest / file for file in _RECORDS} | said
+    return files | ({WATCHED: watched(clips, cache)} if clips.name == FILMED else {})
+
+
+def watched(clips: ClipSet, cache: Path, workers: int = 2) -> Path:
+    """Return the file with what can be seen of each call on a set that is played as if filmed."""
+
+    def watch(folder: Path) -> None:
+        write_watched(clips.input_data, folder / WATCHED, workers)
+
+    program = ROOT / "ingestion_program" / "ingest" / "media"
     return (
-        {file: clips.reference_data / file for file in _REFERENCE} | {file: honest / file for file in _RECORDS} | said
+        once(cache / "watched" / digest(clips.input_data, program, Path(__file__).with_name(WATCHER)), watch) / WATCHED
     )
 
 
@@ -144,7 +161,9 @@ def told(entrant: Entrant, clips: ClipSet, cache: Path) -> Path:
 def pack(name: str, cache: Path, folder: Path) -> None:
     """Write the archive of one set."""
     with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
-        for file, path in sorted(gathered(clip_set(name, cache, 2), KEYS, cache).items()):
+        for file, path in sorted(
+            gathered(clip_set(name, cache, 2), FILMED_KEYS if name == FILMED else KEYS, cache).items()
+        ):
             content = path.read_bytes()
             entry = tarfile.TarInfo(file)
             entry.size = len(content)
@@ -153,5 +172,5 @@ def pack(name: str, cache: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for each in sys.argv[1:] or SETS:
+    for each in sys.argv[1:] or (*SETS, FILMED):
         pack(each, CACHE, FOLDER)

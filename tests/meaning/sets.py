@@ -1,4 +1,4 @@
-"""The clips that the submissions are run on: both committed phases and fresh drawn sets, each made once."""
+"""The clips that the submissions are run on: both committed phases, fresh drawn sets, and one played as if filmed."""
 
 import shutil
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ import yaml
 from bundle_tools.synthetic.folders import write_phase
 from tests import ROOT
 from tests.meaning.cache import digest, once
+from tests.meaning.filmed import write_filmed
 
 Changes = Mapping[str, Mapping[str, Any]]
 PRACTICE = "practice"
@@ -18,7 +19,9 @@ COMMITTED = (PRACTICE, "final")
 FRESH_SEEDS = (11, 22, 33)
 CLIPS = 24
 SETS = (*COMMITTED, *(f"s{seed}" for seed in FRESH_SEEDS))
-"""Names of all sets. A set of filmed clips would be one more folder of the same form."""
+"""Names of the sets of drawn clips."""
+FILMED, FILMED_SEED = "filmed", 44
+"""The set that is played as if it were filmed."""
 # Nothing may be cut off on a busy machine, and nothing is done that changes no score.
 _INGESTION: Changes = {
     "limits": {"time_limit_s": 86_400, "call_s": 600},
@@ -32,7 +35,7 @@ class ClipSet:
     """One set, as the programs read it."""
 
     name: str
-    """One of SETS."""
+    """One of SETS, or FILMED."""
     input_data: Path
     """What ingestion reads."""
     reference_data: Path
@@ -43,13 +46,18 @@ def clip_set(name: str, cache: Path, workers: int) -> ClipSet:
     """Return a set by its name, made if it is not in `cache`."""
     committed = [ROOT / part / name for part in ("input_data", "reference_data")]
     sources = committed if name in COMMITTED else [ROOT / "bundle_tools" / "synthetic"]
-    source = digest(*sources, Path(__file__))
+    own = Path(__file__), *([Path(__file__).with_name("filmed.py")] if name == FILMED else [])
+    source = digest(*sources, *own)
 
     def make(into: Path) -> None:
         parts = (into / "input_data", into / "reference_data")
         if name in COMMITTED:
             for folder, part in zip(committed, parts, strict=True):
                 shutil.copytree(folder, part)
+        elif name == FILMED:
+            for part in parts:
+                part.mkdir()
+            write_filmed(*parts, clips=CLIPS, seed=FILMED_SEED, workers=workers)
         else:
             write_phase(
                 PRACTICE, clips=CLIPS, seed=int(name[1:]), input_dir=parts[0], reference_dir=parts[1], workers=workers,

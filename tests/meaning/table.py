@@ -1,11 +1,12 @@
-"""Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` tries every submission on five sets.
+"""Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` tries every submission on five sets, some as if filmed.
 
 Those that predict in their own way run in the real programs. The others tell their stories about the honest run.
+``--sets filmed`` repeats only the part about clips that are played as if they were filmed.
 """
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,11 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from tests import ROOT
+from score.axes.table import AxisSums
+from tests import ROOT, there
 from tests.meaning.entrants import ENTRANTS, Entrant
-from tests.meaning.recorded import HONEST, gathered, load, told
+from tests.meaning.gates import Liar
+from tests.meaning.recorded import BY_KEY, FILMED_KEYS, HONEST, WATCHED, Recorded, gathered, load, told
 from tests.meaning.runs import CACHE, Scores, run_all
-from tests.meaning.sets import CLIPS, COMMITTED, SETS, ClipSet, clip_set
+from tests.meaning.sets import CLIPS, COMMITTED, FILMED, SETS, ClipSet, clip_set
+from tests.meaning.watched import STATISTICS, Watched, read_watched
 
 PAGE = ROOT / "docs" / "meaning.md"
 TEMPLATE = Path(__file__).with_name("meaning.md.in")
@@ -35,6 +39,12 @@ MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims", "known_caus
 TOTAL = "explanation"
 NOISE = (HONEST, "noise_0.5", "noise_1", "noise_2")
 """From the truth to hardly any of it."""
+FILMED_COLUMNS = ("faithfulness_space", "faithfulness_time", "cue_claims", "text", TOTAL)
+"""Columns of the clips that are played as if filmed: nobody knows what caused their labels."""
+SECTION = re.compile(r"^## Filmed clips\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
+"""What the page says about them."""
+LOTS = range(5)
+"""Seeds of the lots that lies are drawn by."""
 ROUNDING = 0.01
 """Largest difference of two totals of which one is rounded."""
 
@@ -86,6 +96,47 @@ def stories(entrants: Sequence[Entrant], sets: Sequence[ClipSet], cache: Path, j
     return found
 
 
+def filmed_rows(one: Recorded, watched: Mapping[str, Watched], lots: Iterable[int] = LOTS) -> dict[str, Scores]:
+    """Return what submissions score on clips with a sham, by title; lies are means over `lots`."""
+
+    def scores(tables: Iterable[AxisSums]) -> list[Scores]:
+        values = [one.values(table) for table in tables]
+        return [{column: float(of[column][0]) for column in FILMED_COLUMNS} for of in values]
+
+    def mean(rows: Sequence[Scores]) -> Scores:
+        return {column: float(np.mean([row[column] for row in rows])) for column in FILMED_COLUMNS}
+
+    found = {BY_KEY[key].title: scores([one.table(one.told_by(key))])[0] for key in FILMED_KEYS}
+    for remembers in (False, True):
+        liars = [Liar(one, watched, seed=seed, remembers=remembers) for seed in lots]
+        if not remembers:
+            found["marks by lot"] = mean(scores(liar.alone() for liar in liars))
+        after = " with memory" if remembers else ""
+        gates = [mean(scores(liar.with_gate(gate) for liar in liars)) for gate in liars[0].gates]
+        found[f"gates{after}: mean of {len(gates)}"] = mean(gates)
+        found[f"gates{after}: best"] = max(gates, key=lambda row: row[TOTAL])
+        found[f"learned gate{after}"] = mean(scores(liar.with_detector() for liar in liars))
+    return found
+
+
+def filmed_text(rows: Mapping[str, Scores]) -> str:
+    """Write the table of clips that are played as if filmed in Markdown."""
+    lines = [["submission", *(COLUMNS[key] for key in FILMED_COLUMNS)], ["---", *["--:"] * len(FILMED_COLUMNS)]]
+    for title, row in rows.items():
+        lines.append([title, *(f"{row[key]:.2f}" for key in FILMED_COLUMNS[:-1]), f"{row[TOTAL]:.1f}"])
+    return "\n".join(f"|{'|'.join(line)}|" for line in lines)
+
+
+def filmed_figures(cache: Path, jobs: int) -> dict[str, str]:
+    """Return what the page names about clips that are played as if filmed."""
+    files = gathered(clip_set(FILMED, cache, jobs), FILMED_KEYS, cache)
+    one = load(files)
+    people = len(set(one.outcomes.sources.tolist()))
+    rows = filmed_rows(one, read_watched(files[WATCHED]))
+    counts = {"clips": CLIPS, "people": people, "statistics": len(STATISTICS)}
+    return {"filmed.table": filmed_text(rows)} | {f"filmed.{name}": str(count) for name, count in counts.items()}
+
+
 def noise_text(scores: Mapping[str, Sequence[Scores]]) -> str:
     """Say on how many steps, over all sets, more noise is worth less."""
     columns = {key: heading for key, heading in COLUMNS.items() if key in (*MEASURED, TOTAL)}
@@ -122,6 +173,7 @@ def _listed(totals: Sequence[float]) -> str:
 def read_table(page: str) -> dict[str, float]:
     """Return the totals that a page states, by key of the submission."""
     keys = {entrant.title: entrant.key for entrant in ENTRANTS}
+    page = SECTION.sub("", page)  # some are in its table, too
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
     total = list(COLUMNS).index(TOTAL) + 1
     return {keys[line[0]]: float(line[total].strip("*")) for line in lines if line[0] in keys and "**" in line[total]}
@@ -131,12 +183,18 @@ def main() -> None:
     """Run everything that has changed, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--sets", nargs="+", metavar="NAME", choices=SETS, default=SETS, help="just these sets of clips"
+        "--sets", nargs="+", metavar="NAME", choices=(*SETS, FILMED), default=SETS, help="just these sets of clips"
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="just these submissions")
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of what was made before")
     options = parser.parse_args()
+    if options.sets == [FILMED]:
+        section = there(SECTION.search(TEMPLATE.read_text(encoding="utf-8")))[0]
+        filled = fill(section, filmed_figures(options.cache, options.jobs))
+        _say(filled)
+        PAGE.write_text(SECTION.sub(lambda _: filled, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        return
     entrants = [entrant for entrant in ENTRANTS if _wanted(entrant, options.only)]
     sets = [clip_set(name, options.cache, options.jobs) for name in options.sets]
     run = [entrant for entrant in entrants if entrant.own or entrant.key == HONEST]
@@ -148,8 +206,8 @@ def main() -> None:
     scores |= told_scores
     _say(f"\n{table_text(summarise(scores), options.sets)}")
     if options.only is None and options.sets == SETS:  # otherwise the page stays as it is
-        page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, SETS))
-        PAGE.write_text(page, encoding="utf-8")
+        figures = figures_of(scores, SETS) | filmed_figures(options.cache, options.jobs)
+        PAGE.write_text(fill(TEMPLATE.read_text(encoding="utf-8"), figures), encoding="utf-8")
 
 
 def _wanted(entrant: Entrant, only: Sequence[str] | None) -> bool:

@@ -13,14 +13,14 @@ import pytest
 from file_clip import FileClip
 from ingest.answers import check_explanation, check_prediction
 from ingest.settings import read_task
-from tests import ROOT
+from tests import ROOT, there
 from tests.fewer import copy_with
 from tests.meaning.cache import digest, once
 from tests.meaning.entrants import ENTRANTS, SOLUTION, Entrant, write_submission
 from tests.meaning.recorded import HONEST
 from tests.meaning.runs import run
 from tests.meaning.sets import PRACTICE, ClipSet
-from tests.meaning.table import COLUMNS, PAGE, TEMPLATE, figures_of, fill, read_table
+from tests.meaning.table import COLUMNS, PAGE, SECTION, TEMPLATE, figures_of, fill, filmed_text, read_table
 
 CLIPS = 8
 CHANCE = 0.35
@@ -89,7 +89,11 @@ def test_the_page_gives_means_and_differences_on_the_same_clips() -> None:
         entrant.key: [dict.fromkeys(COLUMNS, 0.5) | {"explanation": 10.0 * luck + number} for luck in (1, 3)]
         for number, entrant in enumerate(ENTRANTS)
     }
-    page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, ["practice", "s11"]))
+    filmed = filmed_text({ENTRANTS[0].title: dict.fromkeys(COLUMNS, 0.25)})
+    counts = {f"filmed.{name}": "1" for name in ("clips", "people", "statistics")}
+    figures = figures_of(scores, ["practice", "s11"]) | counts | {"filmed.table": filmed}
+    page = fill(TEMPLATE.read_text(encoding="utf-8"), figures)
+    assert there(SECTION.search(page))[0].count("|honest|0.25|0.25|0.25|0.25|0.2|") == 1
     assert read_table(page) == {entrant.key: 20.0 + number for number, entrant in enumerate(ENTRANTS)}
     noise = next(line for line in page.splitlines() if line.startswith("|noise of 0.5 SD|"))
     assert noise.endswith("|0.50|0.50|**21.0**|+1.0|+1.0|+1.0|")
