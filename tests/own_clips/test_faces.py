@@ -10,7 +10,6 @@ import yaml
 from PIL import Image
 
 from bundle_tools.own_clips.faces import FoundFace, around, faces_page, find_faces, write_faces
-from tests.ingestion.test_footage import footage  # noqa: F401 - a fixture
 
 from .clips import make_clip
 
@@ -55,7 +54,7 @@ def test_the_page_says_which_edge_each_number_is() -> None:
 
 
 @pytest.mark.footage
-def test_faces_of_people_are_found(footage: Path) -> None:  # noqa: F811
+def test_faces_of_people_are_found(footage: Path) -> None:
     (one,) = find_faces([("x", footage / "single_face.mp4")], 1)
     assert one.box is not None
     left, top, right, bottom = one.box
