@@ -67,6 +67,8 @@ def off_by(error: float, clips: int = 48) -> Case:
         (0.08, 0.04, 120, False),
         (0.033, 0.04, 10_000, True),
         (0.033, 0.04, 2, False),  # a mean over two people says little
+        (0.002, 0.04, 9, False),  # of so few, even intervals say little
+        (0.002, 0.04, 10, True),
     ],
 )
 def test_practice_is_compared_with_people_who_were_left_out(

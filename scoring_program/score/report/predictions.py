@@ -16,6 +16,8 @@ from score.settings import Settings
 from score.visible import in_words
 
 _RATIO_PLACES = 2
+_FEWEST_COMPARED = 10
+"""With fewer people, an interval by resampling is too narrow to blame anybody."""
 
 
 def predictions(run: ScoredRun) -> dict[str, Any]:
@@ -62,7 +64,7 @@ def stated_error(run: ScoredRun) -> dict[str, Any] | None:
     accuracies = 1 - np.array(list(training.error.values())) / span
     return {
         "accuracy": dict(zip(training.error, accuracies.tolist(), strict=True)),
-        "too_good": high < stated,
+        "too_good": high < stated and min(people, training.people) >= _FEWEST_COMPARED,
         "sentence": (
             f"For {training.people} groups by {training.grouped_by or 'an unknown column'} that were left out of "
             f"training, the submission states a mean absolute error of {number(stated, MOST_DECIMALS)} of the range. "
