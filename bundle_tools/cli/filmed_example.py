@@ -31,7 +31,7 @@ def add_example(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         "filmed\nfilmed --clips holidays", ENDING,
     )  # fmt: skip
     add_path(example, "folder", "FOLDER", "a folder that is empty, new, or of an earlier call")
-    add_path(example, "--clips", "DIR", "your own films: each shows another person, or all of a subfolder one")
+    add_path(example, "--clips", "DIR", "films of people who agreed: each another person, or all of a subfolder one")
     example.set_defaults(action=_example)
 
 
