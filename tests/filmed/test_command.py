@@ -106,6 +106,7 @@ def call(bundle: Path) -> int:
     return main(["data", "exchanges", "--bundle", str(bundle), "--seed", "7", "--workers", "1"])
 
 
+@pytest.mark.slow
 def test_a_set_goes_end_to_end_and_only_what_is_missing_is_made_again(
     bundle: Path, made: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
