@@ -88,6 +88,8 @@ NOBODY = Audience(open=False)
 
 FOR_YOU = "For you"
 FOR_ORGANISERS = "For the organisers"
+DRAWN = "draw"
+"""Operator of cue edits of clips without rendered copies."""
 PASSES_DIFFER = 0.02
 """Mean difference of the two passes, of a range, that jitter does not explain."""
 _MOST_LINES = 50
@@ -125,9 +127,18 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
 
 
 def _passes(results: Results, outcomes: Outcomes) -> Iterable[Problem]:
-    """Warn of predictions of the two passes that differ by more than the jitter between them explains."""
+    """Warn of predictions of the two passes that differ by more than the jitter between them explains.
+
+    Not of clips whose light, size and loudness are drawn for the second pass: a model may react to these.
+    """
     nothing = np.full(outcomes.prediction.shape[1], np.nan)
-    first = np.array([results.predictions.get(clip_id, nothing) for clip_id in outcomes.clip_ids])
+    alike = [all(call.operator != DRAWN for call in calls) for calls in outcomes.probes]
+    first = np.array(
+        [
+            results.predictions.get(clip_id, nothing) if same else nothing
+            for clip_id, same in zip(outcomes.clip_ids, alike, strict=True)
+        ]
+    )
     repeated = repeated_difference(outcomes.probes, outcomes.span)
     most = max(PASSES_DIFFER, 0.0 if repeated is None else 2 * float(repeated.max()))
     differs = float((pass_difference(first, outcomes.prediction) / outcomes.span).max())

@@ -134,6 +134,16 @@ def test_passes_that_differ_are_the_participants_fault(score: Score, by: float, 
     assert f"differ by {by:.2g} of the range" in yours or not told
 
 
+def test_a_model_may_react_to_what_every_call_on_a_filmed_clip_draws(score: Score) -> None:
+    case = moved(0.1)
+    drawn = case.probes
+    assert drawn is not None
+    case.probes = lambda tested: [
+        {**call, "operator": "draw"} if call["kind"] == "cue" else call for call in drawn(tested)
+    ]
+    assert "passes_differ" not in score(case).log
+
+
 def test_a_closed_phase_hears_of_passes_that_differ_without_a_clip(score: Score) -> None:
     case = moved(0.1)
     case.settings["report"] = HIDDEN
