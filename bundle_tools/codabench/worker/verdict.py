@@ -18,11 +18,6 @@ Status = Literal["Finished", "Finished without scores", "Failed"]
 REPORT = "detailed_results.html"
 LOADING = frozenset({"src", "srcset", "poster", "data", "background", "xlink:href"})
 """Attributes that load something; `href` loads only in some elements and is otherwise a link."""
-PLAIN_TAG = re.compile(
-    r"(?i)</?(?![^<>]*(?:src|poster|data|background|href|style|script))[a-z][^<>\"']*(?:\"[^<>\"]*\"[^<>\"']*)*>",
-    re.IGNORECASE,
-)
-"""A tag that loads nothing and leads nowhere. Most are; parsing them takes long."""
 CSS_URL = re.compile(r"(?:url\(\s*|@import\s+)['\"]?([^'\")\s;]+)", re.IGNORECASE)
 
 
@@ -126,7 +121,7 @@ def find_report(output: Path, *, enabled: bool) -> tuple[Path | None, list[str]]
 def note_page(path: Path) -> list[str]:
     """Note what does not work on a page in the platform's frame: files that it loads, and links that lead away."""
     page = _Page()
-    page.feed(PLAIN_TAG.sub(" ", path.read_text(encoding="utf-8", errors="replace")))
+    page.feed(path.read_text(encoding="utf-8", errors="replace"))
 
     def some(targets: list[str]) -> str:
         unique = list(dict.fromkeys(target[:80] for target in targets))
@@ -159,9 +154,6 @@ class _Page(HTMLParser):
                 self.links.append(value)
             elif name == "style":
                 self.loaded += CSS_URL.findall(value or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.lasttag = ""
 
     def handle_data(self, data: str) -> None:
         if self.lasttag == "style":
