@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
-from bundle_tools.filmed.measure import detectors
+from bundle_tools.filmed.measure import FOLDS, detectors
 from ingest.probes.plan import SPAN
 from score.axes.table import AxisSums
 from score.read.answers import Explanation, ProbeCall, original_of
@@ -24,7 +24,6 @@ PUSH = 0.2
 """By how much an answer is moved."""
 ALARMS = 0.05
 """Share of the plain calls that are taken for altered."""
-FOLDS = 5
 Sizes = Mapping[str, float]
 """How much an explanation marks each unit."""
 Suspicions = dict[str, dict[str, float]]

@@ -106,8 +106,8 @@ def recorded_of(model: Attentive) -> Recorded:
 @pytest.fixture(scope="module")
 def model(footage: Path, models: Path) -> Attentive:
     """The model on clips with exchanges, which are made once for the tool and this file."""
-    folders = dict.fromkeys(STARTS_S, footage) | dict.fromkeys(TALKING, fetched(TALKING))
-    films = {name: (folders[name] / name).read_bytes() for name in STARTS_S}
+    fetched(TALKING)  # into the same folder
+    films = {name: (footage / name).read_bytes() for name in STARTS_S}
     key = digest(
         ROOT / "bundle_tools" / "filmed", *(Path(__file__).with_name(name) for name in ("people.py", "watched.py"))
     )
