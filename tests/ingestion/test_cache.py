@@ -129,6 +129,15 @@ def test_every_file_is_decoded_once_before_the_first_frame_whichever_call_comes_
     assert len(decoded) == before
 
 
+@pytest.mark.parametrize(("kind", "files"), [("copy", {"copy", "second"}), ("exchange", {"clip", "second"})])
+def test_a_call_that_is_asked_alone_decodes_two_files_whatever_it_shows(
+    calls: dict[str, Alteration], decoded: list[tuple[str, int]], kind: str, files: set[str]
+) -> None:
+    calls["plain"].cache.share([calls[kind]])
+    frames(calls[kind])
+    assert {name for name, _ in decoded} == files
+
+
 def test_single_frames_and_streams_are_decoded_by_each_call(
     calls: dict[str, Alteration], decoded: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ class ClipCache:
         self._blocks: list[Frame] = []
         self._graining, self._filling, self._hearing = Lock(), Lock(), Lock()
         self._grains: dict[tuple[float, int, int, int], Grain] = {}
+        self._base = clip.path
         self._looks: dict[Path, dict[Levels | None, tuple[Jitter, int]]] = {}
         self._exchange: Exchange | None = None
         self._finished: dict[tuple[bytes, tuple[int, int, int]], Finished | None] = {}
@@ -113,9 +114,12 @@ class ClipCache:
     def share(self, calls: Sequence[Alteration]) -> None:
         """Decode frames and sound once for all of these calls from now on; raises UnreadableClip."""
         self.facts  # noqa: B018 - raises here, not in the middle of a call
+        # Parts are exchanged in the clip's own file. A copy that is asked about alone serves as well: it shows none.
+        shown = [call.files[0] for call in calls]
+        self._base = self.path if self.path in shown else shown[0]
         # What exchanges parts comes first: its levels are those of the exchanged frames.
         for call in sorted(calls, key=lambda call: not call.exchanged):
-            for file in (self.path, call.files[0]):
+            for file in (self._base, call.files[0]):
                 self._looks.setdefault(file, {}).setdefault(call.levels, (call.jitter, call.seed))
             self._exchange = call.exchange
         self._sounds = {}  # decoded before, for one call
@@ -170,7 +174,7 @@ class ClipCache:
         """Return frames that hold anything yet; None if they would take too much memory."""
         size = self.facts.height, self.facts.width
         looks = [(file, levels) for file, kinds in self._looks.items() for levels in kinds]
-        levels, drawn = next(iter(self._looks[self.path].items()))
+        levels, drawn = next(iter(self._looks[self._base].items()))
         box = np.s_[0:0, 0:0]
         if self._exchange is not None:
             box = box_of(self._exchange.parts, size, self.transform(levels, *drawn).place(size, shape[:2]), shape[:2])
@@ -193,7 +197,7 @@ class ClipCache:
             transforms = [
                 (self.transform(levels, *drawn), result.plain[file, levels]) for levels, drawn in kinds.items()
             ]
-            exchange = self._exchange if file == self.path else None
+            exchange = self._exchange if file == self._base else None
             whole = np.empty_like(transforms[0][1][0])
             try:
                 with ExitStack() as files:
@@ -273,6 +277,7 @@ class Grain:
 
     def __init__(self, deviation: float, seed: int, height: int, width: int) -> None:
         self._seed, self._size = seed, (height, width)
+        self._cuts: dict[int, tuple[slice, slice]] = {}
         # One large sheet of noise, cut differently for each frame: fresh noise would take longer than decoding.
         random = np.random.default_rng(seed)
         sheet = random.standard_normal((height + _ROOM, width + _ROOM), np.float32) * np.float32(deviation)
@@ -286,9 +291,11 @@ class Grain:
 
         The noise is the same at each request; otherwise a model could average it out.
         """
-        height, width = self._size
-        down, right = np.random.default_rng((self._seed, index)).integers(_ROOM, size=2)
-        cut = np.s_[down : down + height, right : right + width]
+        if index not in self._cuts:
+            height, width = self._size
+            down, right = np.random.default_rng((self._seed, index)).integers(_ROOM, size=2).tolist()
+            self._cuts[index] = np.s_[down : down + height, right : right + width]
+        cut = self._cuts[index]
         cv2.add(frame, self._lighter[cut], dst=out)
         cv2.subtract(out, self._darker[cut], dst=out)
         return out

@@ -127,14 +127,17 @@ class Exchange:
 
     def nearest(self, names: Sequence[str], height: int, width: int) -> Mask:
         """Return which pixels lie in these parts, or nearer to them than to any other; shape (height, width)."""
-        chosen = [number for number, part in enumerate(self.parts) if part.name in names]
-        return np.isin(_nearest_parts(self.parts, height, width), chosen)
+        chosen = np.array([part.name in names for part in self.parts])
+        mask: Mask = chosen[_nearest_parts(self.parts, height, width)]
+        return mask
 
 
 @lru_cache(maxsize=8)
 def _nearest_parts(parts: tuple[Part, ...], height: int, width: int) -> npt.NDArray[np.uint8]:
     """Return the number of the part that each pixel is nearest to, shape (height, width)."""
-    outside = (1 - part.mask(height, width).view(np.uint8) for part in parts)
-    away = [cv2.distanceTransform(mask, cv2.DIST_L2, 5) for mask in outside]
-    nearest: npt.NDArray[np.uint8] = np.argmin(away, axis=0).astype(np.uint8)
+    nearest, least = np.zeros((height, width), np.uint8), np.full((height, width), np.inf, np.float32)
+    for number, part in enumerate(parts):
+        away = cv2.distanceTransform(1 - part.mask(height, width).view(np.uint8), cv2.DIST_L2, 5)
+        nearest[away < least] = number  # the first of several that are as near
+        cv2.min(away, least, dst=least)
     return nearest

@@ -72,9 +72,11 @@ def _decode(path: Path, rate: int) -> tuple[Sound, float] | None:
             frames = list(container.decode(audio=0))
             later_s = (frames[0].time or 0.0) - _picture_begins_s(container)
             # As one frame, which is resampled in a fraction of the time of hundreds.
-            samples = np.concatenate([frame.to_ndarray() for frame in frames], axis=1)
-            whole = av.AudioFrame.from_ndarray(samples, frames[0].format.name, frames[0].layout.name)
-            whole.sample_rate = frames[0].sample_rate
+            fifo = av.AudioFifo()
+            for frame in frames:
+                frame.pts = None  # gaps are refused before
+                fifo.write(frame)
+            whole = fifo.read()
             resampler = av.AudioResampler(format="fltp", rate=rate)
             # The mean of the channels: FFmpeg's own mix to mono raises the level of floats by up to 3 dB per pair.
             pieces = [
