@@ -7,7 +7,8 @@ intervals of 95 % are by bootstrap over persons.
 
 "The same cues": against plain clips with the same values of all cues, drawn that way at once. "First pass": against the
 clips of the first pass, among which counterparts are as frequent as what they replace, but neutral cues are rare.
-The draws of filmed clips are tried on drawn clips without their second drawing.
+The draws of filmed clips are tried on drawn clips without their second drawing. At last, a model with a clock measures
+how long it waits in each call of a whole run.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import csv
 import multiprocessing
 import operator
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -28,7 +30,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ingestion_program"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
-from benchmarks.detect import detectors
+from benchmarks.detect import clock, detectors
 from benchmarks.detect.drawings import Drawn, draw
 from benchmarks.detect.features import Seen, look
 from benchmarks.detect.shown import Shown, copied_calls, exchanged_calls, filmed_calls
@@ -177,6 +179,10 @@ def main() -> int:
             calls += batch
         print(f"     {len(calls)} calls seen, {time.perf_counter() - started:.0f} s", flush=True)
         holds = report(calls, pool.map)
+    with tempfile.TemporaryDirectory() as temporary:
+        by_clock, telling = clock.area_of_clock(PHASES, Path(temporary))
+    print(f"by the clock: {by_clock}; " + ", ".join(f"{name} {value:.2f}" for name, value in telling))
+    holds &= workload.verdict("a model with a clock, area", by_clock.value, LIMIT)
     print(f"     {time.perf_counter() - started:.0f} s in all", flush=True)
     return 0 if holds else 1
 
