@@ -151,6 +151,16 @@ def test_single_frames_and_streams_are_decoded_by_each_call(
     assert {name for name, _ in decoded} == {"clip", "second"}
 
 
+def test_a_call_that_differs_by_its_sound_alone_shows_the_same_frames(calls: dict[str, Alteration]) -> None:
+    plain = calls["plain"]
+    louder = replace(plain, levels=replace(there(plain.levels), gain=1.5))
+    alone = frames(louder)
+    plain.cache.share([plain, louder])
+    assert len(there(plain.cache.finished(np.arange(10), SHAPE, always)).plain) == 1
+    assert np.array_equal(frames(louder), alone)
+    assert not np.array_equal(there(louder.sound(8_000)), there(plain.sound(8_000)))
+
+
 def test_what_exceeds_the_memory_is_kept_for_no_call(
     calls: dict[str, Alteration], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ copies: facts are always those of the original clip, and every frame takes the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -132,6 +132,11 @@ class Alteration:
     def facts(self) -> ClipFacts:
         """Facts of the original clip; raises UnreadableClip."""
         return self.cache.facts
+
+    @property
+    def look(self) -> Levels | None:
+        """Its levels without that of the sound: calls that differ by it alone show the same frames."""
+        return None if self.levels is None else replace(self.levels, gain=1.0)
 
     @property
     def transform(self) -> FrameTransform:

@@ -75,7 +75,7 @@ class Finished:
     box: tuple[slice, slice]
     """Rows and columns outside of which nothing is exchanged."""
     plain: dict[tuple[Path, Levels | None], Frame]
-    """Without exchanged parts, by file and levels."""
+    """Without exchanged parts, by file and look."""
     exchanged: Frame
     """Within the box, with all parts exchanged."""
     errors: dict[Path, UnreadableClip] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class ClipCache:
         # What exchanges parts comes first: its levels are those of the exchanged frames.
         for call in sorted(calls, key=lambda call: not call.exchanged):
             for file in (self._base, call.files[0]):
-                self._looks.setdefault(file, {}).setdefault(call.levels, (call.jitter, call.seed))
+                self._looks.setdefault(file, {}).setdefault(call.look, (call.jitter, call.seed))
             self._exchange = call.exchange
         self._sounds = {}  # decoded before, for one call
         self._audible = tuple(dict.fromkeys(sound for call in calls for sound in call.audible))
@@ -244,7 +244,7 @@ class FinishedReader(Reader):
             if path in finished.errors:
                 raise UnreadableClip(str(finished.errors[path]))  # one of its own: each call adds to what it raises
         self._finished, self._times = finished, alteration.facts.times
-        self._plain = finished.plain[alteration.files[0], alteration.levels]
+        self._plain = finished.plain[alteration.files[0], alteration.look]
         self._numbers = {index: number for number, index in enumerate(finished.indices.tolist())}
         self._composite: Composite | None = None
         if alteration.exchange is not None:
