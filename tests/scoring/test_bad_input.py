@@ -78,7 +78,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "labels in Latin 1": (write(LABELS, b"clip_id,\xe9\n"), 2, ("labels_encoding", "byte 8")),
     "unknown column": (swap(LABELS, "openness", "opennes"), 2, ("'opennes'", "no column openness")),
     "short row": (edit_lines(LABELS, lambda lines: [*lines[:3], "c1,p,0.1\n", *lines[3:]]), 2, ("line 4", "3 cells")),
-    "clip twice": (edit_lines(LABELS, lambda lines: [*lines, lines[1]]), 2, ("label_duplicate", "line 14", "line 2")),
+    "clip twice": (edit_lines(LABELS, lambda lines: [*lines, lines[1]]), 2, ("label_duplicate", "line 10", "line 2")),
     "label missing": (edit_label(3, 4, ""), 2, ("label_missing", "line 3, conscientiousness")),
     "label NaN": (edit_label(4, 2, "nan"), 2, ("label_not_a_number", "line 4, extraversion")),
     "label text": (edit_label(4, 2, "high"), 2, ("label_not_a_number", "line 4, extraversion")),
@@ -123,7 +123,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "prediction twice": (
         edit_lines("res/predictions.csv", lambda lines: [*lines, lines[1]]),
         1,
-        ("predictions.csv, line 14", "duplicate clip"),
+        ("predictions.csv, line 10", "duplicate clip"),
     ),
     "record with two equal keys": (
         swap("res/clips.jsonl", '"status": "ok"', '"status": "failed", "status": "ok"'),
@@ -138,19 +138,19 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "more predictions than clips": (
         edit_lines("res/predictions.csv", lambda lines: [*lines, *(f"z{n},0,0,0,0,0,0\n" for n in range(1036))]),
         1,
-        ("predictions.csv", "1049 lines", "at most 1048"),
+        ("predictions.csv", "1045 lines", "at most 1032"),
     ),
     "more explanations than clips": (
         edit_lines(
             "res/explanations.jsonl", lambda lines: [*lines, *(f'{{"clip_id": "z{n}"}}\n' for n in range(1037))]
         ),
         1,
-        ("explanations.jsonl", "1049 lines", "at most 1048"),
+        ("explanations.jsonl", "1045 lines", "at most 1032"),
     ),
     "more calls than clips have": (
         edit_lines("res/probes.jsonl", lambda lines: [*lines, *([lines[0].replace('"c', '"z')] * 3000)]),
         1,
-        ("probes.jsonl", "at most 2536"),
+        ("probes.jsonl", "at most 2024"),
     ),
     "unknown status": (swap("res/clips.jsonl", '"ok"', '"fine"'), 1, ("clips.jsonl, line 1", "status")),
     "causes: missing": (remove(CAUSES), 2, ("causes_broken", "FileNotFoundError")),

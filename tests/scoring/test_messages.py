@@ -214,7 +214,7 @@ def test_damage_of_many_pictures_is_one_line_in_a_closed_phase(score: Score) -> 
     case = make_case(report=HIDDEN)
     done = score(case, spoil)
     assert done.code == 1
-    assert "12 times · results_damaged · images/(clip) · found no regular file" in done.log
+    assert "8 times · results_damaged · images/(clip) · found no regular file" in done.log
     assert not [clip_id for clip_id in case.clip_ids if clip_id in done.log + done.page]
 
 

@@ -87,7 +87,7 @@ def test_all_problems_of_the_organisers_files_come_at_once(score: Score) -> None
     for words in (
         *("label_missing · labels.csv, line 2, extraversion", "label_not_a_number · labels.csv, line 3, agreeableness"),
         *("label_out_of_range · labels.csv, line 4, conscientiousness", "labels_source · labels.csv, line 5"),
-        *("labels_clip_id · labels.csv, line 6", "labels_row · labels.csv, line 14"),
+        *("labels_clip_id · labels.csv, line 6", "labels_row · labels.csv, line 10"),
     ):
         assert words in done.log
         assert words.split(" · ")[0] in done.page
