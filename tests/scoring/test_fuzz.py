@@ -341,7 +341,7 @@ def test_the_settings_that_are_mutated_are_right(tmp_path: Path) -> None:
 @quick
 def test_mutated_settings(value: object, tmp_path: Path) -> None:
     path = tmp_path / "task.yaml"
-    path.write_text(yaml.safe_dump(value, sort_keys=False, allow_unicode=False))
+    path.write_bytes(encode(value))  # JSON is YAML
     declared(lambda: read_settings(path))
 
 

@@ -125,7 +125,8 @@ def test_a_score_file_that_is_not_what_was_written_is_taken_away(score: Score, m
 
 
 def heavy_case() -> Any:  # noqa: ANN401
-    case = make_case(clips=50, report={"clips": True, "truth": True, "gallery": 50})
+    case = make_case(clips=30, report={"clips": True, "truth": True, "gallery": 30})
+    case.probes = case.repeats = None
     noise = np.random.default_rng(1).random((1, 32, 32)).tolist()
     evidence = {"space": {"rows": 32, "columns": 32, "weights": noise}}
     case.explain = lambda clip_id: {"text": "&<>'" * 300, "image": None, "evidence": evidence}
