@@ -335,7 +335,14 @@ def break_down(source: Path, target: Path, place: str, kind: int) -> None:
     assert calls
 
 
-@pytest.mark.parametrize(("number", "place"), [*enumerate(functions())])
+# One function in three, of every module, for every day: neighbours are called by one step, which catches for all.
+@pytest.mark.parametrize(
+    ("number", "place"),
+    [
+        pytest.param(number, place, marks=[pytest.mark.slow] if number % 3 else [])
+        for number, place in enumerate(functions())
+    ],
+)
 def test_no_breakdown_is_an_oracle(
     some_clips: Path, tmp_path: Path, called: set[CodeType], number: int, place: str
 ) -> None:
