@@ -25,7 +25,7 @@ leaderboards: [{columns: [{index: 0, key: explanation, title: Explanation score}
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write three runs as `kit.py run` leaves them; one of them is over fewer clips."""
     folder = tmp_path_factory.mktemp("runs")
-    for name, clips, noise in (("good", 20, 0.0), ("noisy", 20, 0.1), ("few", 6, 0.0)):
+    for name, clips, noise in (("good", 40, 0.0), ("noisy", 40, 0.1), ("few", 6, 0.0)):
         case = make_case(clips=clips)
         rng = np.random.default_rng(5)
         case.prediction = np.clip(case.prediction + rng.normal(0, noise, case.prediction.shape), 0, 1)
