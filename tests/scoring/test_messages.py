@@ -238,7 +238,7 @@ RECEIPTS: list[tuple[object, str]] = [
     [(7, "Landlockversion 7\n"), (0, "Landlocknone\n"), (None, ""), ("7", ""), (-1, ""), (10**400, ""), (True, "")],
 )
 def test_the_version_of_landlock_is_told(score: Score, landlock: object, words: str) -> None:
-    case = make_case(clips=2)
+    case = make_case(clips=2, report=HIDDEN)
     case.run = {"landlock": landlock}
     text = Page(score(case).page).text
     assert (words in text) if words else ("Landlockversion" not in text and "Landlocknone" not in text)
@@ -246,7 +246,7 @@ def test_the_version_of_landlock_is_told(score: Score, landlock: object, words: 
 
 @pytest.mark.parametrize(("receipt", "words"), RECEIPTS)
 def test_the_determinism_receipt_is_put_into_words(score: Score, receipt: object, words: str) -> None:
-    case = make_case(clips=2)
+    case = make_case(clips=2, report=HIDDEN)
     case.run = {
         "determinism": receipt,
         "isolation": "seccomp",

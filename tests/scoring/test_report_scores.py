@@ -392,7 +392,7 @@ KILLED = {"code": "crashed", "stage": "predict", "severity": "error", "fault": "
 def test_a_score_that_a_busy_machine_lowered_is_marked(
     score: Score, settings: dict[str, Any], problems: list[dict[str, str]], *, busy: bool, kills: int, marked: int
 ) -> None:
-    case = make_case(report=settings)
+    case = make_case(clips=3, report=settings)
     case.run = {
         "problems": problems,
         "processor": {"model_s": 9.0, "waited_s": 1.0, "busy": busy, "memory_kills": kills},
