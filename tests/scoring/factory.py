@@ -159,7 +159,9 @@ def _calls(case: "Case", number: int) -> list[dict[str, Any]]:
     change = dict.fromkeys(names, 0.1 * (-1 if case.prediction[number].mean() < 0.3 else 1))
     for kind, unit in true.units.items():
         due = change if kind in (true.main, "words") else {}  # what moves the predictions
-        calls.append(call("unit", due, operator="exchange", unit=kind, **{name: [*what] for name, what in unit.items()}))
+        calls.append(
+            call("unit", due, operator="exchange", unit=kind, **{name: [*what] for name, what in unit.items()})
+        )
     edits = [*list(true.contributions["interview"])[:2], "background"]
     for cue in edits[: 2 if number % 4 < 2 else 3]:
         change = {name: values.get(cue, 0.0) for name, values in true.contributions.items()}

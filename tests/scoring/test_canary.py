@@ -47,7 +47,9 @@ STAGES = ("settings", "data", "load", "predict", "explain", "run")
 def problems_of(fault: str, *stages: str) -> list[dict[str, Any]]:
     """Problems of these stages, each with ids and files of clips in every text."""
     words = f"clip {CLIP_IDS[0]}, clips/{CLIP_IDS[1]}.mp4"
-    return [recorded(f"in_{stage}", stage, fault, where=words, found=words, expected=words, fix=words) for stage in stages]
+    return [
+        recorded(f"in_{stage}", stage, fault, where=words, found=words, expected=words, fix=words) for stage in stages
+    ]
 
 
 def cut_last(name: str) -> Change:

@@ -250,7 +250,7 @@ def test_links_and_special_files_are_named_and_not_followed(tmp_path: Path) -> N
 
 
 def test_a_tree_deeper_than_the_stack_is_walked(tmp_path: Path) -> None:
-    with nested_folders(tmp_path, 1500):
+    with nested_folders(tmp_path, 1100):
         assert find_unexpected(tmp_path, set()).count == 1
 
 

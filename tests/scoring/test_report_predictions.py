@@ -105,7 +105,7 @@ def test_failed_clips_count_and_a_range_is_no_unit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY])
 def test_a_closed_phase_compares_nothing(report: dict[str, Any], tmp_path: Path) -> None:
-    case = make_case(clips=24, report=report)
+    case = unexplained(make_case(report=report))
     case.run = training_of(0.3)
     assert stated_error(scored_of(tmp_path / "run", case)) is None
     page = page_of(tmp_path, case)
