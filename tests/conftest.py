@@ -8,6 +8,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import yaml
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
+from bundle_tools.cli import main as command
 from bundle_tools.codabench import trust
 from bundle_tools.errors import BundleError
 from tests.footage import FACES, fetched
@@ -135,6 +137,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Count what is left out."""
     config.stash[_COUNTS] = Counter()
     yaml.SafeLoader = Remembering  # type: ignore[assignment,misc]
+    command._parser = cache(command._parser)  # tests call the same commands again and again
     for mark, reason in LEFT_OUT.items():
         config.addinivalue_line("markers", f"{mark}: left to `make test-all`: {reason}")
 

@@ -8,12 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TypeVar, cast
 
 import pytest
 
+from bundle_tools.canonical import differences
 from bundle_tools.challenge.reading import program_settings, video
 from bundle_tools.challenge.reading.program_settings import ProgramSettings
-from bundle_tools.challenge.reading.video import Video, describe
+from bundle_tools.challenge.reading.video import describe
 from bundle_tools.challenge.rules import clips
 from bundle_tools.codabench.rules import clock
 from bundle_tools.codabench.rules.document import ParsedBundle, read
@@ -154,28 +156,26 @@ def draft_of(bundle: Path) -> ParsedBundle:
     return replace(_DRAFTS[text], root=bundle)
 
 
-_DECODED: dict[bytes, tuple[int, str | None]] = {}
-_DESCRIBED: dict[bytes, Video] = {}
+Answer = TypeVar("Answer")
+_ANSWERS: dict[tuple[Callable[[bytes], object], bytes], object] = {}
+
+
+def _remembered(ask: Callable[[bytes], Answer]) -> Callable[[bytes], Answer]:
+    def answer(content: bytes) -> Answer:
+        key = (ask, hashlib.sha256(content).digest())
+        if key not in _ANSWERS:
+            _ANSWERS[key] = ask(content)
+        return cast(Answer, _ANSWERS[key])
+
+    return answer
 
 
 @pytest.fixture
 def decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remember what a clip says of itself and what came of decoding it, which depend on its bytes alone."""
-
-    def decoded(content: bytes) -> tuple[int, str | None]:
-        digest = hashlib.sha256(content).digest()
-        if digest not in _DECODED:
-            _DECODED[digest] = count_frames(content)
-        return _DECODED[digest]
-
-    def described(content: bytes) -> Video:
-        digest = hashlib.sha256(content).digest()
-        if digest not in _DESCRIBED:
-            _DESCRIBED[digest] = describe(content)
-        return _DESCRIBED[digest]
-
-    monkeypatch.setattr(clips, "count_frames", decoded)
-    monkeypatch.setattr(video, "describe", described)
+    """Remember what a clip says of itself, its form, and what came of decoding it, which depend on its bytes alone."""
+    monkeypatch.setattr(clips, "count_frames", _remembered(count_frames))
+    monkeypatch.setattr(clips, "differences", _remembered(differences))
+    monkeypatch.setattr(video, "describe", _remembered(describe))
 
 
 @pytest.fixture

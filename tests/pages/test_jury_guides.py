@@ -10,7 +10,7 @@ from bundle_tools.challenge.jury.criteria import read_key
 from bundle_tools.cli.main import main
 from tests import ROOT
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
-from tests.challenge.jury.juries import answers_of, honest, write_ratings
+from tests.challenge.jury.juries import answers_of, honest, quick_rules, write_ratings
 from tests.guides import shell_blocks
 
 LARGEST_PICTURE = 120_000
@@ -30,14 +30,15 @@ def test_every_command_works_in_the_order_of_the_guides(tmp_path: Path, monkeypa
     assert made == ["first", "second"]
     for name, team in zip(made, ("honest-team", "other-team"), strict=True):
         make_run(bundle / "runs" / name, bundle, team)
-    assert main(shlex.split(make)[1:]) == 0
+    rules = quick_rules(tmp_path)
+    assert main([*shlex.split(make)[1:], *rules]) == 0
     key = read_key(Path("runs/jury/key.json"))
     fair = honest({"A": 4.0, "B": 2.0}, noise=0.4)
     sent = re.findall(r"ratings-(\d)\.json", score)
     assert 4 <= len(sent) == len(key.sheets) - 1  # one sheet is left for an extra juror
     for juror in map(int, sent):
         write_ratings(Path(f"ratings-{juror}.json"), key, juror, answers_of(key, juror, fair))
-    assert main(shlex.split(score)[1:]) == 0
+    assert main([*shlex.split(score)[1:], *rules]) == 0
     assert {path.name for path in Path("runs/jury-result").iterdir()} == {"jury.html", "jury.json", "ratings.csv"}
     assert "jury: jury.json" in (bundle / "reference_data" / PHASE / "task.yaml").read_text("utf-8")
     (command,) = commands("coopetition.md")

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +61,9 @@ class World:
     main: str
     """Kind of the unit where the main cue is."""
 
-    @property
-    def units(self) -> dict[str, dict[str, Any]]:
-        """By kind: what lies where and when, and whether it moves the predictions: the main one and the words do."""
+    @cached_property
+    def units(self) -> dict[str, dict[str, list[Any]]]:
+        """By kind: what lies where and when."""
         here, elsewhere = np.flatnonzero(self.space), np.flatnonzero(self.space.ravel() == 0)
         (first, second), calm = np.flatnonzero(self.time).tolist(), np.flatnonzero(self.time == 0).tolist()
         one, other, rest = (each.tolist() for each in np.array_split(elsewhere, 3))
@@ -74,7 +74,7 @@ class World:
         units["words"] = {"parts": ["words"], "cells": [], "seconds": [second]}
         units["things"] = {"parts": ["thing-1", "thing-2"], "cells": rest, "seconds": []}
         units["quiet"] = {"parts": [], "cells": [], "seconds": [seconds["quiet"]]}
-        return {kind: unit | {"moves": kind in (self.main, "words")} for kind, unit in units.items()}
+        return units
 
 
 @cache
@@ -144,11 +144,11 @@ def _calls(case: "Case", number: int) -> list[dict[str, Any]]:
     true = world(clip_id)
     targets, names = case.settings["targets"], target_names(case)
     ends = [(target["minimum"], target["maximum"]) for target in targets]
-    base = case.prediction[number]
+    base = case.prediction[number].tolist()
 
     def call(kind: str, change: dict[str, float], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any field
         moved = {
-            name: float(np.clip(value - change.get(name, 0.0) * (high - low), low, high))
+            name: float(min(max(value - change.get(name, 0.0) * (high - low), low), high))
             for name, value, (low, high) in zip(names, base, ends, strict=True)
         }
         empty = dict.fromkeys(("operator", "unit", "cue", "explanation"))
@@ -156,9 +156,12 @@ def _calls(case: "Case", number: int) -> list[dict[str, Any]]:
         return {"clip_id": clip_id, "kind": kind, **empty, **nowhere, "prediction": moved, "again": False, **more}
 
     calls = [call("original", {})]
-    change = dict.fromkeys(names, 0.1 * (-1 if base.mean() < 0.3 else 1))
+    change = dict.fromkeys(names, 0.1 * (-1 if case.prediction[number].mean() < 0.3 else 1))
     for kind, unit in true.units.items():
-        calls.append(call("unit", change if unit.pop("moves") else {}, operator="exchange", unit=kind, **unit))
+        due = change if kind in (true.main, "words") else {}  # what moves the predictions
+        calls.append(
+            call("unit", due, operator="exchange", unit=kind, **{name: [*what] for name, what in unit.items()})
+        )
     edits = [*list(true.contributions["interview"])[:2], "background"]
     for cue in edits[: 2 if number % 4 < 2 else 3]:
         change = {name: values.get(cue, 0.0) for name, values in true.contributions.items()}
@@ -226,7 +229,7 @@ def make_case(
     truth: Sequence[Any] | NDArray[np.float64] | None = None,
     prediction: Sequence[Any] | NDArray[np.float64] | None = None,
     *,
-    clips: int = 12,
+    clips: int = 8,
     sources: Sequence[str] | None = None,
     statuses: Sequence[str] | None = None,
     seed: int = 0,
@@ -293,12 +296,23 @@ def run_record(case: Case) -> dict[str, Any]:
     }
 
 
+_YAML: dict[str, str] = {}
+
+
+def _as_yaml(settings: dict[str, Any]) -> str:
+    """Write settings, those of many cases once."""
+    known = repr(settings)
+    if known not in _YAML:
+        _YAML[known] = yaml.dump(settings, Dumper=DUMPER, sort_keys=False)
+    return _YAML[known]
+
+
 def make_input(root: Path, case: Case) -> Path:
     """Write ``ref`` and ``res`` below ``root``; returns ``root``."""
     reference, results = root / "ref", root / "res"
     (results / "images").mkdir(parents=True, exist_ok=True)
     reference.mkdir(parents=True, exist_ok=True)
-    (reference / "task.yaml").write_text(yaml.dump(case.settings, Dumper=DUMPER, sort_keys=False))
+    (reference / "task.yaml").write_text(_as_yaml(case.settings))
     names = target_names(case)
     with (reference / "labels.csv").open("w", newline="") as stream:
         writer = csv.writer(stream)
@@ -360,8 +374,8 @@ def write_manifest(results: Path) -> None:
     """List every file below ``results`` with its size and hash."""
     files = {
         path.relative_to(results).as_posix(): {
-            "bytes": path.stat().st_size,
-            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "bytes": len(data := path.read_bytes()),
+            "sha256": hashlib.sha256(data).hexdigest(),
         }
         for path in sorted(results.rglob("*"))
         if path.is_file() and path.name != "manifest.json"

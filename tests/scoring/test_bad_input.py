@@ -78,7 +78,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "labels in Latin 1": (write(LABELS, b"clip_id,\xe9\n"), 2, ("labels_encoding", "byte 8")),
     "unknown column": (swap(LABELS, "openness", "opennes"), 2, ("'opennes'", "no column openness")),
     "short row": (edit_lines(LABELS, lambda lines: [*lines[:3], "c1,p,0.1\n", *lines[3:]]), 2, ("line 4", "3 cells")),
-    "clip twice": (edit_lines(LABELS, lambda lines: [*lines, lines[1]]), 2, ("label_duplicate", "line 14", "line 2")),
+    "clip twice": (edit_lines(LABELS, lambda lines: [*lines, lines[1]]), 2, ("label_duplicate", "line 6", "line 2")),
     "label missing": (edit_label(3, 4, ""), 2, ("label_missing", "line 3, conscientiousness")),
     "label NaN": (edit_label(4, 2, "nan"), 2, ("label_not_a_number", "line 4, extraversion")),
     "label text": (edit_label(4, 2, "high"), 2, ("label_not_a_number", "line 4, extraversion")),
@@ -123,7 +123,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "prediction twice": (
         edit_lines("res/predictions.csv", lambda lines: [*lines, lines[1]]),
         1,
-        ("predictions.csv, line 14", "duplicate clip"),
+        ("predictions.csv, line 6", "duplicate clip"),
     ),
     "record with two equal keys": (
         swap("res/clips.jsonl", '"status": "ok"', '"status": "failed", "status": "ok"'),
@@ -138,19 +138,19 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "more predictions than clips": (
         edit_lines("res/predictions.csv", lambda lines: [*lines, *(f"z{n},0,0,0,0,0,0\n" for n in range(1036))]),
         1,
-        ("predictions.csv", "1049 lines", "at most 1048"),
+        ("predictions.csv", "1041 lines", "at most 1016"),
     ),
     "more explanations than clips": (
         edit_lines(
             "res/explanations.jsonl", lambda lines: [*lines, *(f'{{"clip_id": "z{n}"}}\n' for n in range(1037))]
         ),
         1,
-        ("explanations.jsonl", "1049 lines", "at most 1048"),
+        ("explanations.jsonl", "1041 lines", "at most 1016"),
     ),
     "more calls than clips have": (
         edit_lines("res/probes.jsonl", lambda lines: [*lines, *([lines[0].replace('"c', '"z')] * 3000)]),
         1,
-        ("probes.jsonl", "at most 2536"),
+        ("probes.jsonl", "at most 1512"),
     ),
     "unknown status": (swap("res/clips.jsonl", '"ok"', '"fine"'), 1, ("clips.jsonl, line 1", "status")),
     "causes: missing": (remove(CAUSES), 2, ("causes_broken", "FileNotFoundError")),
@@ -229,7 +229,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", TABLE)
 def test_is_named(score: Score, name: str) -> None:
     change, code, words = TABLE[name]
-    done = score(make_case(), change)
+    done = score(make_case(clips=4), change)
     assert (done.code, (done.out / "scores.json").exists()) == (code, code == 0), done.log
     for word in words:
         assert word in done.log
@@ -248,19 +248,19 @@ def test_nothing_left_is_nobodys_low_score(score: Score, left: list[str]) -> Non
         for name in left:
             (results / name).write_text("ingestionExitCode: 137\n")
 
-    done = score(make_case(), empty)
+    done = score(make_case(clips=4), empty)
     assert done.code == 1
     assert "The prediction step left no results." in done.log
     assert ("137" in done.page) == bool(left)
 
 
 def test_no_results_folder(score: Score) -> None:
-    done = score(make_case(), lambda root: (root / "res").rename(root / "elsewhere"))
+    done = score(make_case(clips=4), lambda root: (root / "res").rename(root / "elsewhere"))
     assert (done.code, "left no results" in done.page) == (1, True)
 
 
 def test_an_organisers_error_is_not_the_participants(score: Score) -> None:
-    done = score(make_case(), run_status("organiser_error", []))
+    done = score(make_case(clips=4), run_status("organiser_error", []))
     assert done.code == 2
     assert "The submission was not judged" in done.page
 
@@ -276,9 +276,9 @@ def run_status(status: str, problems: list[dict[str, Any]]) -> Change:
 
 @pytest.mark.parametrize("name", ["predictions.csv", "explanations.jsonl", "clips.jsonl"])
 def test_a_last_record_cut_off_costs_that_clip_alone(score: Score, name: str) -> None:
-    whole = score(make_case()).scores
+    whole = score(make_case(clips=4)).scores
 
-    done = score(make_case(), edit(f"res/{name}", lambda text: text[:-9]))
+    done = score(make_case(clips=4), edit(f"res/{name}", lambda text: text[:-9]))
     assert done.code == 0, done.log
     assert done.scores["failed_clips"] == (0 if name == "explanations.jsonl" else 1)
     assert done.scores["coverage"] < whole["coverage"]
@@ -300,7 +300,7 @@ def test_special_files_are_refused_without_being_opened(score: Score, kind: str)
             (root / "log.txt").write_text("a log\n")
             path.symlink_to(root / "log.txt")
 
-    done = score(make_case(), swap)
+    done = score(make_case(clips=4), swap)
     assert (done.code, "no regular file" in done.log) == (1, True)
 
 
@@ -311,7 +311,7 @@ def test_unsafe_paths_are_refused(score: Score, name: str) -> None:
     def add(manifest: Any) -> None:  # noqa: ANN401 - JSON
         manifest["files"][name] = manifest["files"]["log.txt"]
 
-    done = score(make_case(), edit_json("res/manifest.json", add))
+    done = score(make_case(clips=4), edit_json("res/manifest.json", add))
     assert (done.code, "unsafe path" in done.log) == (1, True)
     assert f"manifest.json, {name}".strip() in done.log
 
@@ -330,8 +330,8 @@ def test_labels_from_any_editor_are_read(score: Score, dress: Callable[[str], st
         path = root / LABELS
         path.write_bytes(dress(path.read_bytes().decode()).encode())
 
-    before = score(make_case()).scores
-    assert score(make_case(), change).scores == before
+    before = score(make_case(clips=4)).scores
+    assert score(make_case(clips=4), change).scores == before
 
 
 def test_ids_that_look_like_numbers_stay_texts(score: Score) -> None:

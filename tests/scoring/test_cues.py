@@ -137,19 +137,19 @@ def test_the_most_frequent_verdict_counts(clips: dict[str, int], verdict: str) -
 
 
 def test_each_phase_shows_what_it_may(tmp_path: Path) -> None:
-    shown = page_of(tmp_path / "open", make_case(clips=24))
+    shown = page_of(tmp_path / "open", make_case(clips=12))
     assert "Cue by cue" in shown.text
-    closed = scored_of(tmp_path / "hidden", make_case(clips=24, report=HIDDEN))
+    closed = scored_of(tmp_path / "hidden", make_case(clips=12, report=HIDDEN))
     assert closed.evaluation.cues == ()
-    assert "Cue by cue" not in page_of(tmp_path / "page", make_case(clips=24, report=HIDDEN)).text
-    clips_only = scored_of(tmp_path / "clips", make_case(clips=24, report=CLIPS_ONLY)).evaluation.cues
-    opened = scored_of(tmp_path / "whole", make_case(clips=24)).evaluation.cues
+    assert "Cue by cue" not in page_of(tmp_path / "page", make_case(clips=12, report=HIDDEN)).text
+    clips_only = scored_of(tmp_path / "clips", make_case(clips=12, report=CLIPS_ONLY)).evaluation.cues
+    opened = scored_of(tmp_path / "whole", make_case(clips=12)).evaluation.cues
     assert [replace(numbers, with_causes=None) for numbers in opened] == list(clips_only)
     assert any(numbers.with_causes is not None for numbers in opened)
 
 
 def test_the_kit_prints_the_table_of_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    case = make_case(clips=24)
+    case = make_case(clips=12)
     make_input(tmp_path / "input", case)
     assert score([str(tmp_path / "input"), str(tmp_path / "output")]) == 0
     capsys.readouterr()

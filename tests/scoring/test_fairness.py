@@ -253,10 +253,10 @@ def test_a_plain_computation_agrees(settings: Settings) -> None:
 def test_intervals_cover_a_known_gap_about_as_often_as_they_say(settings: Settings) -> None:
     many = replace(settings, bootstrap=replace(settings.bootstrap, resamples=200))
     hits = 0
-    for seed in range(150):
+    for seed in range(100):
         low, high = ends(gaps(drawn(seed, people=60, gap=0.04), many).groups[1].residual[MAIN])
         hits += low <= 0.04 <= high
-    assert 0.88 <= hits / 150 <= 0.99
+    assert 0.88 <= hits / 100 <= 0.99
 
 
 def test_the_run_reads_the_groups_that_the_settings_name(tmp_path: Path) -> None:

@@ -254,8 +254,8 @@ def test_random_rows_of_predictions(known: Settings, cells: list[str]) -> None:
     assert predictions or problems
 
 
-def declared(read: Callable[[], object]) -> None:
-    """Reading either works or raises problems that a log can hold and that are not endless."""
+def declared(read: Callable[[], object]) -> bool:
+    """Reading either works or raises problems that a log can hold and that are not endless; tell whether it does."""
     with bounded():
         try:
             read()
@@ -263,6 +263,8 @@ def declared(read: Callable[[], object]) -> None:
             assert error.problems
             for problem in error.problems:
                 assert fit(problem.line())
+            return True
+    return False
 
 
 @given(
@@ -311,9 +313,7 @@ def test_raw_rubbish_as_reference_data(known: Settings, data: bytes, tmp_path: P
         lambda: read_jury(path),
     )
     for read in readers:
-        with pytest.raises(ScoringError):
-            read()
-        declared(read)
+        assert declared(read)
     with bounded():
         assert read_key_frames(tmp_path, "known.json", ["c1"]).problems
 
@@ -341,7 +341,7 @@ def test_the_settings_that_are_mutated_are_right(tmp_path: Path) -> None:
 @quick
 def test_mutated_settings(value: object, tmp_path: Path) -> None:
     path = tmp_path / "task.yaml"
-    path.write_text(yaml.safe_dump(value, sort_keys=False, allow_unicode=False))
+    path.write_bytes(encode(value))  # JSON is YAML
     declared(lambda: read_settings(path))
 
 
@@ -353,7 +353,7 @@ YAML_RUBBISH = [
     *("!!omap {a: 1}", "!!python/name:os.system"),
     *("? [a]: b", "&a [*a]", "&a {b: *a}", "*a", "a: 0x" + "f" * 50_000),
     *("a: " + "9" * 5000, "0001-01-01T00:00:00+23:00"),
-    *("[" * 1000, "a: " * 3000, "- " * 5000, "\t", "%YAML 9.9\n---\n", "---\n---\n", "\x00", "\ud7ff"),
+    *("[" * 1000, "a: " * 1500, "- " * 5000, "\t", "%YAML 9.9\n---\n", "---\n---\n", "\x00", "\ud7ff"),
     *("a: |\n" + "x" * 2**21, "{a: 1, a: 2}", 'targets: !!int ""', "task: 0x" + "f" * 50_000),
     *(YAML_BOMB, YAML_BOMB + "task: *i\ntargets: *i\n"),
 ]
@@ -363,9 +363,7 @@ YAML_RUBBISH = [
 def test_yaml_rubbish(text: str, tmp_path: Path) -> None:
     path = tmp_path / "task.yaml"
     path.write_text(text)
-    with pytest.raises(ScoringError):
-        read_settings(path)
-    declared(lambda: read_settings(path))
+    assert declared(lambda: read_settings(path))
     (tmp_path / "metadata").write_text(text)
     with bounded():
         assert read_worker_notes(tmp_path) == WorkerNotes()

@@ -113,7 +113,7 @@ def sign(key: bytes, change: Callable[[dict[str, Any]], object] = lambda manifes
 
 
 def test_what_ingestion_seals_scoring_believes(keyed: Path, score: Score) -> None:
-    done = score(make_case(), sign(KEY))
+    done = score(make_case(clips=4), sign(KEY))
     assert done.code == 0
     assert "unsealed" not in done.page
     assert "sealed" in done.page
@@ -135,7 +135,7 @@ def test_what_ingestion_seals_scoring_believes(keyed: Path, score: Score) -> Non
     ids=["no seal", "another key", "null", "a number", "a surrogate", "a file less", "another size", "a version"],
 )
 def test_anything_else_is_not_scored(keyed: Path, score: Score, spoil: Callable[[Path], object]) -> None:
-    done = score(make_case(), spoil)
+    done = score(make_case(clips=4), spoil)
     assert done.code == 1
     assert "results_unsealed" in done.log
     assert "results_unsealed" in done.page
@@ -143,13 +143,13 @@ def test_anything_else_is_not_scored(keyed: Path, score: Score, spoil: Callable[
 
 
 def test_without_a_key_results_are_scored_and_called_unsealed(score: Score) -> None:
-    assert "unsealed" in score(make_case()).page
-    assert score(make_case(), sign(OTHER)).code == 0
+    assert "unsealed" in score(make_case(clips=4)).page
+    assert score(make_case(clips=4), sign(OTHER)).code == 0
 
 
 def test_a_damaged_key_is_the_organisers_fault(keyed: Path, score: Score) -> None:
     (keyed / "seal.key").write_text("no key")
-    done = score(make_case(), sign(KEY))
+    done = score(make_case(clips=4), sign(KEY))
     assert (done.code, "seal_key_broken" in done.log) == (2, True)
     with pytest.raises(OrganiserError):
         read_key(keyed)
@@ -183,7 +183,7 @@ def test_a_sealed_record_does_not_fit_another_submission(
     keyed: Path, score: Score, name: str, content: bytes, code: int
 ) -> None:
     """Newer servers lay the submission beside the results: a zip with somebody's record and a model of its own."""
-    case = make_case()
+    case = make_case(clips=4)
     case.run = file_lines(model=b"own", helper=b"helps")
 
     def beside(root: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_sealed_record_does_not_fit_another_submission(
 @pytest.mark.parametrize("over", [(), ("log.txt",), ("run.json", "predictions.csv"), ("manifest.json",)])
 def test_both_ways_of_the_server_come_to_the_same_scores(keyed: Path, score: Score, over: tuple[str, ...]) -> None:
     """Since pull request 2303 the submission lies beside the results. Where its files win, nothing false is scored."""
-    case = make_case()
+    case = make_case(clips=4)
     case.run = file_lines(model=b"own", helper=b"helps")
     before = score(case, sign(KEY))
 
@@ -250,7 +250,7 @@ def test_links_and_special_files_are_named_and_not_followed(tmp_path: Path) -> N
 
 
 def test_a_tree_deeper_than_the_stack_is_walked(tmp_path: Path) -> None:
-    with nested_folders(tmp_path, 1500):
+    with nested_folders(tmp_path, 1100):
         assert find_unexpected(tmp_path, set()).count == 1
 
 
@@ -293,7 +293,7 @@ def test_they_are_named_when_ingestion_left_nothing_of_its_own(score: Score) -> 
             path.rmdir() if path.is_dir() else path.unlink()
         write(root / "res", "predictions.csv", "model.py")
 
-    done = score(make_case(), only_planted)
+    done = score(make_case(clips=4), only_planted)
     assert done.code == 1
     assert "2 files not written by ingestion: predictions.csv, model.py" in done.log
 
@@ -325,7 +325,7 @@ def noted(own: object = "null", ingestion: object = 0, *, text: str = ENDED) -> 
     ids=["ended well", "ended by its watchdog", "CodaLab", "of another form", "rubbish", "no notes"],
 )
 def test_a_record_that_fits_is_scored(keyed: Path, score: Score, spoil: Callable[[Path], object]) -> None:
-    done = score(make_case(), lambda root: (sign(KEY)(root), spoil(root)))
+    done = score(make_case(clips=4), lambda root: (sign(KEY)(root), spoil(root)))
     assert done.code == 0, done.log
 
 
@@ -344,7 +344,7 @@ def test_a_record_that_fits_is_scored(keyed: Path, score: Score, spoil: Callable
 def test_a_forged_record_is_not_scored_though_its_seal_is_right(
     keyed: Path, score: Score, spoil: Callable[[Path], object], code: str
 ) -> None:
-    done = score(make_case(), lambda root: (sign(KEY)(root), spoil(root)))
+    done = score(make_case(clips=4), lambda root: (sign(KEY)(root), spoil(root)))
     assert done.code == 1
     assert not (done.out / "scores.json").exists()
     assert code in done.log
@@ -352,11 +352,11 @@ def test_a_forged_record_is_not_scored_though_its_seal_is_right(
 
 
 def test_results_that_nobody_ran_are_scored_where_nothing_is_sealed(score: Score) -> None:
-    assert score(make_case(), noted(ingestion="null")).code == 0
+    assert score(make_case(clips=4), noted(ingestion="null")).code == 0
 
 
 def test_an_invalid_run_says_why_itself(score: Score) -> None:
-    case = make_case()
+    case = make_case(clips=4)
     case.run = {"status": "invalid", "problems": [recorded("metadata_present", "load")]}
     done = score(case, noted(own=0, ingestion=1))
     assert (done.code, "metadata_present" in done.log, "own_command_ran" in done.log) == (1, True, False)
@@ -370,7 +370,7 @@ def test_what_the_report_shows_of_them(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_who_and_what_and_no_address(score: Score) -> None:
-    outcome = score(make_case(), lambda root: (root / "metadata").write_text(METADATA))
+    outcome = score(make_case(clips=4), lambda root: (root / "metadata").write_text(METADATA))
     assert outcome.code == 0
     for shown in ("Submitted by", "ada.lovelace", "2026-11-22T09:30:00", "Moved from the phase before"):
         assert shown in outcome.page
@@ -379,7 +379,7 @@ def test_the_page_shows_who_and_what_and_no_address(score: Score) -> None:
 
 
 def test_without_it_nothing_is_shown(score: Score, tmp_path: Path) -> None:
-    assert "Submitted by" not in score(make_case()).page
+    assert "Submitted by" not in score(make_case(clips=4)).page
     assert read_submission_metadata(tmp_path) == ()
 
 

@@ -117,7 +117,7 @@ def test_plausibility_by_hand(score: Score) -> None:
 def test_the_predictions_that_are_tested_are_those_that_are_scored(score: Score) -> None:
     """Whatever was said in the first pass, except of clips that the second one did not reach."""
     tested, first = make_case(), make_case()
-    first.prediction = np.where(np.arange(12)[:, None] < 6, 0.5, tested.prediction)
+    first.prediction = np.where(np.arange(8)[:, None] < 6, 0.5, tested.prediction)
     reached = tested.clip_ids[:6]
 
     def probes(_: Case) -> list[dict[str, Any]]:

@@ -64,7 +64,7 @@ def test_the_interval_covers_the_mean_about_as_often_as_it_says() -> None:
         truth = rng.uniform(0.2, 0.8, (60, 1))
         error = np.repeat(rng.normal(0.08, 0.03, (20, 1)), 3, axis=0) + rng.normal(0, 0.01, (60, 1))
         rows = moments(truth, truth + np.abs(error), np.array([0.5])).grouped(np.repeat(range(20), 3), 20)
-        draws = np.concatenate([METRICS["accuracy"](rows.weighted(w)) for w in resample_weights(20, 300, run)])
+        draws = np.concatenate([METRICS["accuracy"](rows.weighted(w)) for w in resample_weights(20, 150, run)])
         low, high = percentile_interval(draws[:, 0], 0.95)
         hits += bool(low <= 1 - 0.08 <= high)
     # Three clips a source: resampling clips instead would give intervals that are about half as long, and some 75 %.

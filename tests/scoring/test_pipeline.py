@@ -281,7 +281,7 @@ def test_old_results_do_not_survive_a_failure(score: Score) -> None:
     assert sorted(path.name for path in done.out.iterdir()) == ["detailed_results.html"]
 
 
-@pytest.mark.parametrize("clips", [50, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("clips", [20, pytest.param(2000, marks=pytest.mark.slow)])
 def test_many_clips_need_little_memory_and_five_megabytes(tmp_path: Path, clips: int) -> None:
     case = make_case(
         clips=clips,

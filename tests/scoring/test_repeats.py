@@ -97,8 +97,8 @@ MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims", "known_caus
 
 def telling() -> Case:
     """Predictions that a text can state, and no twins: state is seen without them."""
-    case = make_case(clips=24)
-    case.prediction = case.truth = np.full_like(case.truth, 0.8) - np.linspace(0, 0.2, 24)[:, None]
+    case = make_case(clips=12)
+    case.prediction = case.truth = np.full_like(case.truth, 0.8) - np.linspace(0, 0.2, 12)[:, None]
     case.explain = lambda clip_id: (
         full_explanation(clip_id) | {"text": "The interview score is high. " + full_explanation(clip_id)["text"]}
     )

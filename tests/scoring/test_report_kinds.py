@@ -77,7 +77,7 @@ def test_the_organisers_page_of_a_closed_phase_is_complete_and_says_so(tmp_path:
 
 
 def test_an_open_page_is_not_private_and_is_the_page_of_the_platform(tmp_path: Path) -> None:
-    source = make_input(tmp_path / "input", make_case())
+    source = make_input(tmp_path / "input", make_case(clips=4))
     page = page_again(source)
     assert "Private:" not in page
     assert page == run_scoring(source, tmp_path / "output").page
@@ -98,7 +98,7 @@ def content_of(page: str) -> dict[str, Any]:
 
 
 def test_the_record_holds_the_scores_as_they_are_written(score: Score) -> None:
-    done = score(make_case())
+    done = score(make_case(clips=4))
     content = content_of(done.page)
     assert {key: one["value"] for key, one in content["scores"].items()} == done.scores
     low, high = content["scores"]["explanation"]["interval"]
@@ -133,7 +133,7 @@ def test_the_record_cannot_end_its_element(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_score_can_be_cited(score: Score) -> None:
-    done = score(make_case())
+    done = score(make_case(clips=4))
     [line] = re.findall(r'<p class="citation"><bdi>(.*?)</bdi>', done.page)
     total = f"explanation score {done.scores['explanation']:.2f} (95 % interval "
     assert total in line
@@ -142,7 +142,7 @@ def test_a_score_can_be_cited(score: Score) -> None:
 
 
 def test_where_the_numbers_come_from(score: Score) -> None:
-    case = make_case()
+    case = make_case(clips=4)
     case.run = {"data_sha256": "cd" * 32, "seed": 20170721, "image": "example/image:1"}
     text = Page(score(case).page).text
     for label, value in (
@@ -160,7 +160,7 @@ def test_where_the_numbers_come_from(score: Score) -> None:
      {"probes": {"planned": 1, "answered": 2}}, {"probes": {"planned": "1", "answered": 1}}, {"probes": [1]}],
 )  # fmt: skip
 def test_facts_of_another_form_are_left_out(score: Score, spoiled: dict[str, Any]) -> None:
-    case = make_case(clips=2)
+    case = make_case(clips=2, report=HIDDEN)
     case.run = spoiled
     text = Page(score(case).page).text
     for label in ("Input data (SHA-256)", "Seed of ingestion", "Image\n", "Second pass"):

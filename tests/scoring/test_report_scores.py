@@ -178,7 +178,7 @@ def test_what_makes_all_else_pointless_comes_first(
 def test_copies_that_were_not_reached_are_a_reason_to_hurry(
     tmp_path: Path, asked: object, late: int, told: bool
 ) -> None:
-    case = make_case()
+    case = make_case(clips=12)
     case.probes = lambda of: [call for call in honest_probes(of) if call["clip_id"] in of.clip_ids[:9]]
     case.run = {"probes": {"planned": 40, "asked": asked, "answered": 20 if asked == 10 else 29}, "time_limit_s": 600}
     scores = screen(tmp_path, case)
@@ -392,7 +392,7 @@ KILLED = {"code": "crashed", "stage": "predict", "severity": "error", "fault": "
 def test_a_score_that_a_busy_machine_lowered_is_marked(
     score: Score, settings: dict[str, Any], problems: list[dict[str, str]], *, busy: bool, kills: int, marked: int
 ) -> None:
-    case = make_case(report=settings)
+    case = make_case(clips=3, report=settings)
     case.run = {
         "problems": problems,
         "processor": {"model_s": 9.0, "waited_s": 1.0, "busy": busy, "memory_kills": kills},

@@ -21,7 +21,7 @@ CLOSED = {"clips": False, "truth": False, "gallery": 0}
 
 def untested(what: str, count: int, **settings: Any) -> Case:  # noqa: ANN401 - any settings key
     """Return a run in which the first clips have no exchanges or no edits."""
-    case = make_case(**settings)
+    case = make_case(clips=12, **settings)
     ids, kind = case.clip_ids[:count], KINDS[what][0]
     calls = [call for call in honest_probes(case) if call["clip_id"] not in ids or call["kind"] != kind]
     return replace(case, probes=lambda _: calls, run={"untested": {what: ids}})

@@ -10,7 +10,7 @@ from tests import ROOT
 from tests.scoring.factory import Case, make_case, make_input
 from tests.tiny import write_files
 
-CLIPS = 40
+CLIPS = 24
 COMPETITION = """\
 tasks: [{index: 0, name: Practice, scoring_program: scoring_program, reference_data: reference}]
 phases: [{index: 0, name: Practice, tasks: [0]}]

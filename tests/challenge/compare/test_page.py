@@ -16,7 +16,7 @@ from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.compare.field import Entry, difference, widest
 from bundle_tools.challenge.compare.page import MOST_CLIPS
 from bundle_tools.cli.main import main
-from tests.challenge.compare.field import noisy, write_field
+from tests.challenge.compare.field import CLIPS, noisy, write_field
 from tests.scoring.canary import LABELS, canary_case, secrets
 from tests.scoring.factory import full_explanation
 from tests.scoring.pages import HIDDEN, OPEN, Page
@@ -96,7 +96,7 @@ def test_what_is_in_no_score_stands_below_the_scores(
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     said = words(page).replace("\N{NO-BREAK SPACE}", " ")
     right = run["reasons"]["right_grounded"]
-    assert f"In no score Right, grounded {right} ({100 * right / 40:.0f} %)" in said
+    assert f"In no score Right, grounded {right} ({100 * right / CLIPS:.0f} %)" in said
     assert f"Reaction size {run['reaction_size']:.2f}" in said
 
 

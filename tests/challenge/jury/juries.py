@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from bundle_tools.challenge.jury.criteria import Key, RatedItem, Team, read_rules
+from bundle_tools.challenge.jury.criteria import DEFAULT, Key, RatedItem, Team, read_rules
+from tests.tiny import swap
 
 RULES = read_rules()
 LETTERS = "ABCD"
 Rate = Callable[[int, RatedItem], list[int]]
 """Ratings of an item by a juror (from 1)."""
+
+
+def quick_rules(folder: Path) -> list[str]:
+    """Options of the commands for the rules of every jury, but with few resamples."""
+    rules = folder / "criteria.yaml"
+    rules.write_bytes(DEFAULT.read_bytes())
+    swap(rules, f"resamples: {RULES.resamples}\n", "resamples: 60\n")
+    return ["--rules", str(rules)]
 
 
 def make_key(teams: int = 4, clips: int = 8, jurors: int = 4, missing: tuple[tuple[str, str], ...] = ()) -> Key:

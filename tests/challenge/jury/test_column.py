@@ -16,7 +16,7 @@ from score.errors import OrganiserError
 from score.pipeline import main as score
 from score.read.reference import read_jury
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
-from tests.challenge.jury.juries import answers_of, honest, write_ratings
+from tests.challenge.jury.juries import answers_of, honest, quick_rules, write_ratings
 from tests.challenge.jury.ratings import BROKEN, write
 from tests.scoring.factory import write_manifest
 
@@ -29,7 +29,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("played")
     bundle = make_bundle(folder / "bundle")
     runs = [str(make_run(folder / name, bundle, name)) for name in NAMES]
-    words = ["--bundle", str(bundle)]
+    words = ["--bundle", str(bundle), *quick_rules(folder)]
     options = ["--jurors", "4", "--clips", "8", "--seed", "x"]
     made = ["jury", "make", *runs, "--out", str(folder / "jury"), *options, *words]
     assert main(made) == 0
@@ -76,6 +76,7 @@ def test_scoring_again_fills_the_column(played: Path, tmp_path: Path) -> None:
 
 def test_two_jurors_make_no_result(played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["jury", "score", str(played / "1.json"), str(played / "2.json"), "--key", str(played / "jury/key.json")]
+    words += ["--rules", str(played / "criteria.yaml")]
     assert main([*words, "--out", str(tmp_path / "result")]) == 1
     assert "2 of 2 jurors count; expected at least 3 for a result" in capsys.readouterr().err
     assert not (tmp_path / "result").exists()

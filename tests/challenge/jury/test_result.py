@@ -188,7 +188,7 @@ def test_intervals_know_how_few_jurors_there_are(jurors: int) -> None:
     liked = np.random.default_rng(8).normal(size=(jurors, 3))
     liked -= liked.mean(axis=1, keepdims=True)
     scores = np.broadcast_to(liked[:, None, :, None], (jurors, 6, 3, 1))
-    drawn = np.stack(resampled_effects(scores, replace(RULES, resamples=2000)))[:, :, 0]
+    drawn = np.stack(resampled_effects(scores, replace(RULES, resamples=1000)))[:, :, 0]
     assert drawn.std(axis=0) == pytest.approx(liked.std(axis=0, ddof=1) / np.sqrt(jurors), rel=0.06)
 
 

@@ -28,7 +28,22 @@ from tests import ROOT
 from tests.tiny import swap, write_files
 
 PROGRAMS = {"input_data": "ingestion_program", "reference_data": "scoring_program"}
-COMMITTED = {side: yaml.safe_load((ROOT / side / "final/task.yaml").read_text("utf-8")) for side in PROGRAMS}
+
+
+def of_two_targets(node: Any, dropped: Sequence[str] = ()) -> Any:  # noqa: ANN401 - any YAML
+    """Leave out all targets but the first and the last, wherever they are named: the others say the same."""
+    if isinstance(node, dict):
+        dropped = dropped or [target["name"] for target in node["targets"][1:-1]]
+        return {name: of_two_targets(value, dropped) for name, value in node.items() if name not in dropped}
+    if isinstance(node, list):
+        names = (entry.get("name") if isinstance(entry, dict) else entry for entry in node)
+        return [of_two_targets(entry, dropped) for entry, name in zip(node, names, strict=True) if name not in dropped]
+    return node
+
+
+COMMITTED = {
+    side: of_two_targets(yaml.safe_load((ROOT / side / "final/task.yaml").read_text("utf-8"))) for side in PROGRAMS
+}
 OPTIONAL = {
     "input_data": {
         "copies",
