@@ -90,11 +90,11 @@ def own_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def imports_undone(tmp_path: Path) -> Iterator[None]:
     """Forget what a test imports from its own folder: submissions have modules of the same names."""
-    path = sys.path.copy()
+    path, own = sys.path.copy(), f"{tmp_path}{os.sep}"
     yield
     sys.path[:] = path
     for name, module in list(sys.modules.items()):
-        if tmp_path in Path(getattr(module, "__file__", None) or "").parents:
+        if str(getattr(module, "__file__", None)).startswith(own):
             del sys.modules[name]
 
 

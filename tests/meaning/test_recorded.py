@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from score.axes import text
 from score.axes.table import AxisSums
 from score.order import yardstick
+from score.text import reading
 from tests.meaning.recorded import HONEST, KEYS, Recorded, read
 from tests.meaning.sets import SETS
 from tests.meaning.table import NOISE
@@ -31,7 +34,11 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recorded]:
 
 @pytest.fixture(scope="module")
 def tables(sets: dict[str, Recorded]) -> dict[tuple[str, str], AxisSums]:
-    return {(name, key): one.table(one.told_by(key)) for name, one in sets.items() for key in KEYS}
+    with pytest.MonkeyPatch.context() as patched:
+        # Most stories have the honest text, which is then read once.
+        for module, name in ((text, "text_validity"), (reading, "claim_set"), (reading, "parse_levels")):
+            patched.setattr(module, name, lru_cache(None)(getattr(module, name)))
+        return {(name, key): one.table(one.told_by(key)) for name, one in sets.items() for key in KEYS}
 
 
 @pytest.fixture(scope="module")
