@@ -41,11 +41,14 @@ if "TMPDIR" not in os.environ and _MEMORY.is_dir():
 
 
 class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
-    """Hands out whole files, whose tests share what takes long to make; the container tests share one engine."""
+    """Hands out whole files, whose tests share what takes long to make.
+
+    The container tests share one engine, and those of real people their clips.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        folder = "tests/container/"
-        return folder if nodeid.startswith(folder) else nodeid.partition("::")[0]
+        file = nodeid.partition("::")[0]
+        return next((shared for shared in ("tests/container/", "/test_people.py") if shared in file), file)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.filmed.measure import detectors
+from bundle_tools.filmed import measure
 from bundle_tools.synthetic.body import perform, spells
 from bundle_tools.synthetic.clip import DURATION_S, FPS, FRAMES, script_of
 from bundle_tools.synthetic.dataset import plan
 from bundle_tools.synthetic.exchange import with_others
 from ingest.probes.plan import SPAN
-from tests.meaning import gates
 from tests.meaning.filmed import ALIKE, BOXES, CUES, joins_of, sham_of
 from tests.meaning.gates import Liar
 from tests.meaning.recorded import BY_KEY, HONEST, WATCHED, Recorded, read
@@ -94,8 +93,7 @@ def test_a_gate_that_sees_what_is_perturbed_would_make_the_lie_true(
     played: tuple[Recorded, dict[str, Watched]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So what keeps lies down is that nothing tells perturbed calls from plain ones."""
-    few = {name: one.set_params(n_estimators=20) if "trees" in name else one for name, one in detectors().items()}
-    monkeypatch.setattr(gates, "detectors", lambda: few)
+    monkeypatch.setattr(measure, "TREES", 20)
     one, watched = played
     seen = {clip_id: revealed(clip) for clip_id, clip in watched.items()}
     liar, forgetful = (Liar(one, seen, seed=0, remembers=remembers) for remembers in (False, True))
