@@ -162,7 +162,7 @@ def write(kind: Kind) -> bytes:
 
 def stored(frame: Pixels, kind: Kind) -> Pixels:
     """Return a shown picture as it is stored: squeezed, and turned back."""
-    if (kind.squeezed, kind.shown, kind.padded) == (1, UPRIGHT, 0):
+    if kind.squeezed == 1 and kind.shown == UPRIGHT and not kind.padded:
         return frame
     height, width = frame.shape[:2]
     if kind.squeezed != 1:
