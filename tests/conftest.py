@@ -43,11 +43,14 @@ if "TMPDIR" not in os.environ and _MEMORY.is_dir():
 
 
 class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
-    """Hands out whole files, whose tests share what takes long to make; the container tests share one engine."""
+    """Hands out whole files, whose tests share what takes long to make.
+
+    The container tests share one engine, and those of real people their clips.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        folder = "tests/container/"
-        return folder if nodeid.startswith(folder) else nodeid.partition("::")[0]
+        file = nodeid.partition("::")[0]
+        return next((shared for shared in ("tests/container/", "/test_people.py") if shared in file), file)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -92,11 +95,11 @@ def own_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def imports_undone(tmp_path: Path) -> Iterator[None]:
     """Forget what a test imports from its own folder: submissions have modules of the same names."""
-    path = sys.path.copy()
+    path, own = sys.path.copy(), f"{tmp_path}{os.sep}"
     yield
     sys.path[:] = path
     for name, module in list(sys.modules.items()):
-        if tmp_path in Path(getattr(module, "__file__", None) or "").parents:
+        if str(getattr(module, "__file__", None)).startswith(own):
             del sys.modules[name]
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, RobustScaler
 from bundle_tools.filmed.face import Array
 from bundle_tools.filmed.features import ALTERED, CONTROL, PLAIN
 
-FOLDS, RESAMPLES = 5, 1000
+FOLDS, TREES, RESAMPLES = 5, 120, 1000
 SEED = 0
 """Of the detectors and of the bootstrap."""
 LARGEST = 5.0
@@ -25,7 +25,7 @@ def detectors() -> dict[str, Any]:
     cut = FunctionTransformer(np.clip, kw_args={"a_min": -LARGEST, "a_max": LARGEST})
     return {
         "logistic regression": make_pipeline(RobustScaler(), cut, LogisticRegression(C=0.01, max_iter=2000)),
-        "extra trees": ExtraTreesClassifier(120, min_samples_leaf=3, random_state=SEED),
+        "extra trees": ExtraTreesClassifier(TREES, min_samples_leaf=3, random_state=SEED),
     }
 
 

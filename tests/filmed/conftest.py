@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bundle_tools.decoding import pictures
+from bundle_tools.filmed import measure
 from bundle_tools.filmed.footage import Footage, read_footage
 from bundle_tools.filmed.versions import OTHER, SHAM, Versions
 from tests.filmed.drawn import Drawn, Known, draw
@@ -48,6 +49,14 @@ def one_thread() -> Iterator[None]:
     cv2.setNumThreads(1)
     yield
     cv2.setNumThreads(threads)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def few_trees() -> Iterator[None]:
+    """Let detectors find with fewer trees what tests show them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(measure, "TREES", 20)
+        yield
 
 
 @pytest.fixture(scope="package")

@@ -62,7 +62,7 @@ def draw(seed: int = 0, seconds: float = 9.0, unit: float = UNIT, cut_s: float |
     count = round(seconds * FPS)
     times = np.arange(count) / FPS
     opening, width, lift, lids, brows, glance, x, y, roll = (_wave(random, times) for _ in range(9))
-    texture = random.normal(0, 3, (SIDE, SIDE, 1))
+    skin = np.clip(np.array((120, 150, 200)) + random.normal(0, 3, (SIDE, SIDE, 1)), 0, 255).astype(np.uint8)
     points = np.zeros((count, LANDMARKS, 3), np.float32)
     target = io.BytesIO()
     with av.open(target, "w", format="mp4") as container:
@@ -71,7 +71,7 @@ def draw(seed: int = 0, seconds: float = 9.0, unit: float = UNIT, cut_s: float |
         track.width, track.height, track.pix_fmt = WIDTH, HEIGHT, "yuv420p"
         for at in range(count):
             local = landmarks(opening[at], width[at], lift[at], lids[at], brows[at])
-            canvas = _face(local, glance[at], texture)
+            canvas = _face(local, glance[at], skin)
             angle, scale = 0.04 * roll[at], unit / 90
             turn = scale * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
             middle = np.array([WIDTH / 2 + 4 * x[at], HEIGHT * 0.42 + 3 * y[at]])
@@ -116,9 +116,8 @@ def _wave(random: np.random.Generator, times: NDArray[np.float64]) -> NDArray[np
     return np.asarray(np.sin(2 * np.pi * times[:, None] / periods + phases).mean(1) * 1.5)
 
 
-def _face(local: NDArray[np.float64], glance: float, texture: NDArray[np.float64]) -> Pixels:
-    at = local * 90 + (SIDE / 2, SIDE * 0.4)
-    canvas = np.clip(np.array((120, 150, 200)) + texture, 0, 255).astype(np.uint8)
+def _face(local: NDArray[np.float64], glance: float, skin: Pixels) -> Pixels:
+    at, canvas = local * 90 + (SIDE / 2, SIDE * 0.4), skin.copy()
 
     def oval(points: NDArray[np.float64], colour: tuple[int, int, int], thickness: int = -1) -> None:
         (left, top), (right, bottom) = points.min(0), points.max(0)

@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from bundle_tools.challenge.reading.tables import PhaseData, read_settings
 from bundle_tools.challenge.rules.detectability import unmeasured
 from bundle_tools.codabench.rules.dataset import DataFiles
+from bundle_tools.filmed import features as features_module
 from bundle_tools.filmed import measure as module
 from bundle_tools.filmed.features import ALTERED, CONTROL, PLAIN, TIME, features
 from bundle_tools.filmed.measure import area, measure
@@ -84,7 +85,8 @@ def test_only_clips_with_all_parts_are_compared_in_time(monkeypatch: pytest.Monk
     assert measure([clip(0, 8), clip(6, 8)]) == {}  # one person
 
 
-def test_features_tell_what_an_altered_call_shows(made: Made) -> None:
+def test_features_tell_what_an_altered_call_shows(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features_module, "MOST_FRAMES", 36)
     found = features(made.versions, made.footage.joins, made.sham, made.other)
     assert set(found) == {"mouth", "eyes", TIME}
     for name, kinds in found.items():

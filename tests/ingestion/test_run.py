@@ -256,11 +256,11 @@ def test_a_promised_gpu_that_is_missing_is_told(numbered_clip: Path, tmp_path: P
 
 
 def test_time_runs_out_in_an_orderly_way(numbered_clip: Path, tmp_path: Path) -> None:
-    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 24}}  # a budget of 12 s
+    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 12}}  # a budget of 6 s
     folder = write_phase(tmp_path / "input", [numbered_clip] * 16, settings)
     submission = tmp_path / "submission"
     submission.mkdir()
-    (submission / "model.py").write_text(model_source(predict="import time; time.sleep(1)"))
+    (submission / "model.py").write_text(model_source(predict="import time; time.sleep(0.5)"))
     outcome = run_program(folder, submission, tmp_path / "output")
     assert outcome.exit_code == 0
     run = outcome.json("run.json")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bundle_tools.filmed import measure
 from bundle_tools.synthetic.body import perform, spells
 from bundle_tools.synthetic.clip import DURATION_S, FPS, FRAMES, script_of
 from bundle_tools.synthetic.dataset import plan
@@ -89,9 +90,10 @@ def revealed(clip: Watched) -> Watched:
 
 
 def test_a_gate_that_sees_what_is_perturbed_would_make_the_lie_true(
-    played: tuple[Recorded, dict[str, Watched]],
+    played: tuple[Recorded, dict[str, Watched]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So what keeps lies down is that nothing tells perturbed calls from plain ones."""
+    monkeypatch.setattr(measure, "TREES", 20)
     one, watched = played
     seen = {clip_id: revealed(clip) for clip_id, clip in watched.items()}
     liar, forgetful = (Liar(one, seen, seed=0, remembers=remembers) for remembers in (False, True))

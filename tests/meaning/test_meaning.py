@@ -25,6 +25,8 @@ from tests.meaning.table import COLUMNS, PAGE, SECTION, TEMPLATE, figures_of, fi
 CLIPS = 8
 CHANCE = 0.35
 """What so few clips may give to somebody who knows nothing."""
+FEW = {"_SAMPLES": 4, "_SAMPLES_IN_TIME": 4, "_STEP": (3, 4), "_BLOCKS": (2, 2)}
+"""How often the methods that ask about altered copies ask here."""
 LUCK = 2.0
 """Points that two submissions may differ by for no reason."""
 
@@ -50,7 +52,10 @@ def test_every_entrant_is_a_valid_submission(entrant: Entrant, clips: list[Any],
     sys.path.insert(0, str(folder))
     task = read_task(ROOT / "input_data" / PRACTICE / "task.yaml")
     model = importlib.import_module("model").Model(folder)
-    for clip in clips:
+    asking = entrant.key in ("lime", "occlusion", "blur_freeze")
+    if asking:
+        vars(sys.modules["account.maps"]).update(FEW)
+    for clip in clips[:1] if asking else clips:
         prediction, problems = check_prediction(model.predict(clip), task.targets)
         assert prediction is not None
         explanation, more = check_explanation(

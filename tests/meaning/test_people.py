@@ -16,12 +16,9 @@ from score.read.known import Known
 from score.read.outcomes import Outcomes
 from score.settings import read_settings
 from tests import ROOT
-from tests.footage import TALKING, fetched
-from tests.meaning.cache import digest, once
 from tests.meaning.gates import Liar, Sizes, telling
-from tests.meaning.people import SECONDS, STARTS_S, write_people
+from tests.meaning.people import SECONDS, STARTS_S, prepared
 from tests.meaning.recorded import Recorded
-from tests.meaning.runs import CACHE
 from tests.meaning.watched import PLAIN, Watched, read_watched
 
 pytestmark = pytest.mark.footage
@@ -104,14 +101,9 @@ def recorded_of(model: Attentive) -> Recorded:
 
 
 @pytest.fixture(scope="module")
-def model(footage: Path, models: Path) -> Attentive:
-    """The model on clips with exchanges, which are made once for the tool and this file."""
-    fetched(TALKING)  # into the same folder
-    films = {name: (footage / name).read_bytes() for name in STARTS_S}
-    key = digest(
-        ROOT / "bundle_tools" / "filmed", *(Path(__file__).with_name(name) for name in ("people.py", "watched.py"))
-    )
-    folder = once(CACHE / "people" / key, lambda new: write_people(new, films, models))
+def model(models: Path) -> Attentive:
+    """The model on clips with exchanges."""
+    folder = prepared(models)
     return Attentive(read_watched(folder / "watched.json"), json.loads((folder / "measured.json").read_text()))
 
 
@@ -156,7 +148,7 @@ def test_enough_clips_have_exchanges(model: Attentive) -> None:
 
 
 def test_honesty_is_above_what_is_not(means: dict[str, Axes]) -> None:
-    """Only the order of means: 10 clips of three people in time, of which 4 have both parts in space."""
+    """Only the order of means: 9 clips of three people in time, of which 8 have both parts in space."""
     honest = means["honest"]
     for axis in AXES:
         others = {name: of[axis] for name, of in means.items() if name != "honest"}

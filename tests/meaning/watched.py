@@ -54,17 +54,18 @@ class Watched:
     """(spans, parts, 20) by call: FIRST, PLAIN and each unit."""
 
 
-def write_watched(input_data: Path, file: Path, workers: int) -> None:
+def write_watched(input_data: Path, file: Path, workers: int, looks_a_second: int = LOOKS_A_SECOND) -> None:
     """Watch all clips with a sham of a phase, and write what was seen.
 
-    `input_data`: what ingestion reads. `workers`: processes.
+    `input_data`: what ingestion reads. `workers`: processes. `looks_a_second`: see LOOKS_A_SECOND.
     """
     task = read_task(input_data / "task.yaml")
     dataset = read_dataset(input_data, task)
     grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
     clips = [clip for clip in dataset.clips if clip.clip_id in dataset.exchanges]
     with get_context("spawn").Pool(workers) as pool:
-        seen = pool.map(partial(_watch, grid), [(clip, dataset.exchanges[clip.clip_id]) for clip in clips], chunksize=1)
+        watch = partial(_watch, grid, looks_a_second)
+        seen = pool.map(watch, [(clip, dataset.exchanges[clip.clip_id]) for clip in clips], chunksize=1)
     file.write_text(json.dumps({clip.clip_id: one for clip, one in zip(clips, seen, strict=True)}), encoding="utf-8")
 
 
@@ -80,7 +81,7 @@ def read_watched(file: Path) -> dict[str, Watched]:
     }
 
 
-def _watch(grid: tuple[int, int], job: tuple[ClipSource, Exchange]) -> dict[str, object]:
+def _watch(grid: tuple[int, int], looks_a_second: int, job: tuple[ClipSource, Exchange]) -> dict[str, object]:
     cv2.setNumThreads(1)
     clip, exchange = job
     facts = clip.facts
@@ -96,7 +97,8 @@ def _watch(grid: tuple[int, int], job: tuple[ClipSource, Exchange]) -> dict[str,
         shown[name] = Composite(exchange, unit.parts, span, size)
     rows: dict[str, list[list[list[Array]]]] = {name: [[[] for _ in parts] for _ in spans] for name in (FIRST, *shown)}
     assert exchange.first is not None
-    for both_s, own, sham, other in _moments([clip.path, exchange.first, exchange.path], exchange, facts.times):
+    files = [clip.path, exchange.first, exchange.path]
+    for both_s, own, sham, other in _moments(files, exchange, facts.times, looks_a_second):
         number = next(at for at, (_, end) in enumerate(spans) if both_s[0] < end or at == len(spans) - 1)
         moments = list(zip(sham, other, both_s, strict=True))
         pairs = {name: [mix.mix(*moment).copy() for moment in moments] for name, mix in shown.items()}
@@ -117,10 +119,10 @@ def _watch(grid: tuple[int, int], job: tuple[ClipSource, Exchange]) -> dict[str,
 
 
 def _moments(
-    files: list[Path], exchange: Exchange, times: Array
+    files: list[Path], exchange: Exchange, times: Array, looks_a_second: int
 ) -> Iterator[tuple[list[float], list[Pixels], list[Pixels], list[Pixels]]]:
     """Yield two successive times at once, and the frames of each file then."""
-    step = max(1, round(1 / LOOKS_A_SECOND / float(np.median(np.diff(times)))))
+    step = max(1, round(1 / looks_a_second / float(np.median(np.diff(times)))))
     joins = [int(np.searchsorted(times, join)) - 1 for join in exchange.joins_s]
     with ExitStack() as stack:
         readers = [stack.enter_context(closing(FrameReader(file, threads=1))) for file in files]

@@ -68,7 +68,7 @@ class Kind:
     height: int = 120
     """Of the shown picture, pixels."""
     fps: int = 25
-    seconds: float = 2.4
+    seconds: float = 1.6
     squeezed: Fraction = Fraction(1)
     """Width of a pixel for its height."""
     shown: tuple[int, int, int, int] = UPRIGHT
@@ -162,6 +162,8 @@ def write(kind: Kind) -> bytes:
 
 def stored(frame: Pixels, kind: Kind) -> Pixels:
     """Return a shown picture as it is stored: squeezed, and turned back."""
+    if kind.squeezed == 1 and kind.shown == UPRIGHT and not kind.padded:
+        return frame
     height, width = frame.shape[:2]
     if kind.squeezed != 1:
         frame = frame[:, (np.arange(round(width / kind.squeezed)) * float(kind.squeezed)).astype(int)]

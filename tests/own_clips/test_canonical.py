@@ -109,7 +109,7 @@ TABLE = (
     Kind("ten bits", pixels="yuv420p10le", matrix=BT709, tagged=True),
     Kind("4:4:4", pixels="yuv444p"),
     *(
-        Kind(curve, "mov", pixels="yuv420p10le", matrix=BT2020, tagged=True, curve=curve, levels=15)
+        Kind(curve, "mov", pixels="yuv420p10le", matrix=BT2020, tagged=True, curve=curve, levels=15, fps=10)
         for curve in ("sdr", "hlg", "pq")
     ),
     # Sound.
@@ -128,9 +128,9 @@ TABLE = (
         then=replace(TS, layout="stereo", seconds=2.0, container_options={"output_ts_offset": "2.08"}),
     ),
     # Times and tracks.
-    Kind("variable rate", times_ms=VARIABLE),
-    Kind("variable rate, mkv", "matroska", times_ms=VARIABLE),
-    Kind("variable rate, vp8", "webm", "libvpx", sound="libopus", times_ms=VARIABLE),
+    Kind("variable rate", times_ms=VARIABLE, seconds=2.4),
+    Kind("variable rate, mkv", "matroska", times_ms=VARIABLE, seconds=2.4),
+    Kind("variable rate, vp8", "webm", "libvpx", sound="libopus", times_ms=VARIABLE, seconds=2.4),
     replace(
         TS,
         name="another size from two seconds on",
@@ -138,7 +138,7 @@ TABLE = (
         then=replace(TS, seconds=2.0, width=320, height=240, container_options={"output_ts_offset": "2.08"}),
     ),
     Kind("cover and another track first", change=with_more_pictures),
-    Kind("late picture", "matroska", times_ms=tuple(range(300, 2500, 40)), cut_s=0.3),
+    Kind("late picture", "matroska", times_ms=tuple(range(300, 1700, 40)), cut_s=0.3),
     Kind("cut in front", change=cut_in_front, cut_s=0.2),
 )
 
@@ -247,7 +247,10 @@ def test_what_no_player_shows_well_is_named(content: bytes, why: str) -> None:
         canonical(content)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in TABLE if kind.times_ms or kind in TABLE[::4]], ids=str)
+AGAIN = [kind for kind in TABLE if kind.times_ms or (kind in TABLE[::4] and not kind.curve)]
+
+
+@pytest.mark.parametrize("kind", AGAIN, ids=str)
 def test_encoding_all_again_shows_and_plays_the_same_at_a_constant_rate(kind: Kind, tmp_path: Path) -> None:
     made, facts = canonical(write(kind), 96)
     assert (differences(made), facts.height, facts.encoded) == ([], 96, ())

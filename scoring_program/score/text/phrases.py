@@ -195,6 +195,7 @@ class PhraseBook:
         words = lexicon()
         self._small = frozenset(words["grammar"]["small"])
         self._by_first: dict[str, list[tuple[tuple[str, ...], Meaning]]] = {}
+        self._starting = lru_cache(maxsize=4096)(self._beginning)
         for cue in vocabulary.cues:
             own = () if cue in words["cues"] else (cue.replace("_", " "),)
             self._add([*own, *vocabulary.aliases.get(cue, ())], Meaning("cue", cue))
@@ -221,16 +222,16 @@ class PhraseBook:
 
     def find(self, words: Sequence[str], start: int) -> tuple[Meaning, int] | None:
         """Return the meaning of the longest phrase that begins at word `start`, and the word after it, or None."""
-        word = words[start]
-        best: tuple[tuple[int, int], Meaning, int] | None = None
-        for length in range(2, len(word) + 2):
-            first = word if length > len(word) else f"{word[:length]}*"
-            for rest, meaning in self._by_first.get(first, ()):
-                end = self._end(words, start + 1, rest)
-                rank = (len(rest), length)
-                if end and (best is None or rank > best[0]):
-                    best = rank, meaning, end
-        return best and best[1:]
+        for rest, meaning in self._starting(words[start]):
+            if end := self._end(words, start + 1, rest):
+                return meaning, end
+        return None
+
+    def _beginning(self, word: str) -> tuple[tuple[tuple[str, ...], Meaning], ...]:
+        """Return what may follow a word, and what it then means: most words first, and whole words before stems."""
+        stems = [f"{word[:length]}*" for length in range(len(word), 1, -1)]
+        found = [phrase for first in (word, *stems) for phrase in self._by_first.get(first, ())]
+        return tuple(sorted(found, key=lambda phrase: -len(phrase[0])))
 
     def _end(self, words: Sequence[str], at: int, rest: Sequence[str]) -> int:
         """Return the index after a phrase whose other words are `rest`; 0 if it is not there."""
