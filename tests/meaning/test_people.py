@@ -148,7 +148,7 @@ def test_enough_clips_have_exchanges(model: Attentive) -> None:
 
 
 def test_honesty_is_above_what_is_not(means: dict[str, Axes]) -> None:
-    """Only the order of means: 9 clips of three people in time, of which 8 have both parts in space."""
+    """Only the order of means: there are few clips, of three people."""
     honest = means["honest"]
     for axis in AXES:
         others = {name: of[axis] for name, of in means.items() if name != "honest"}
