@@ -17,39 +17,12 @@ from tests.hostile.test_corpus import (
     expected_failure,
     machines_tier,
 )
-from tests.hostile.together import Gathered, ends, load_together, only_loads, play_together, plays_alone
+from tests.hostile.together import Gathered, load_together, only_loads, play_together, plays_alone
 from tests.ingestion.conftest import told
 
 WEAKER = ("portable", "basic", "seccomp")
-OTHERS = tuple(f"others {number}" for number in range(5))
-VALUES = "wrong values"
-"""A run of cases that do no more than give a wrong value: tests/ingestion/test_answers.py gives the check such, too."""
-ODD = {
-    *(
-        "a_decimal",
-        "a_generator",
-        "a_lazy_mapping",
-        "contains_itself",
-        "deeply_nested",
-        "long_double",
-        "same_key_twice",
-    ),
-}
-"""Of them those that only a model can give."""
-CHECKED = {
-    *("target_type", "target_rounded", "target_out_of_range", "target_not_finite", "target_unknown", "prediction_type"),
-    *("image_type", "image_shape", "image_range", "image_float", "image_grey", "image_alpha", "image_flat"),
-    *("text_short", "text_missing", "text_characters", "explanation_type", "explanation_key"),
-}
-CALL_S = {"waiting": 1.5, VALUES: 60, **dict.fromkeys(OTHERS, 60), **dict.fromkeys(WEAKER, 3)}
-"""The runs, those at the machine's own level and one at each weaker one, and how long a call of theirs may take."""
-
-
-def gives_a_value(case: Case) -> bool:
-    """Tell whether all that a case does is to give a wrong value; what is scored, too, is not meant."""
-    codes = set(case.verdict.codes)
-    more = case.scored or case.stains or case.elsewhere or waits(case) or case.name in ODD
-    return bool(codes) and codes <= CHECKED and not more
+CALL_S = {"waiting": 1.5, "others": 60, **dict.fromkeys(WEAKER, 3)}
+"""The runs, two at the machine's own level and one at each weaker one, and how long a call of theirs may take."""
 
 
 def members(group: str) -> list[Case]:
@@ -57,16 +30,7 @@ def members(group: str) -> list[Case]:
     cases = [case for case in CASES.values() if not plays_alone(case) and not only_loads(case)]
     if group in WEAKER:
         return [case for case in cases if group in case.elsewhere]
-    if group == "waiting":
-        return [case for case in cases if waits(case)]
-    if group == VALUES:
-        return [case for case in cases if gives_a_value(case)]
-    # Each of the others has as many of those that spoil a process or end it, which takes longest.
-    others = sorted(
-        (case for case in cases if not waits(case) and not gives_a_value(case)),
-        key=lambda case: (case.stains, ends(case)),
-    )
-    return others[OTHERS.index(group) :: len(OTHERS)]
+    return [case for case in cases if waits(case) == (group == "waiting")]
 
 
 @dataclass
@@ -93,10 +57,7 @@ class Play:
             pytest.skip(f"this machine has no {group}")
         if group not in self._done:
             cases = [case for case in self.cases.get(group, members(group)) if case.at(self.level(group)) is not None]
-            self._done[group] = play_together(
-                self.folder / group.replace(" ", "-"), self.phase, cases, self.level(group), CALL_S[group],
-                interpreter=group not in OTHERS,
-            )  # fmt: skip
+            self._done[group] = play_together(self.folder / group, self.phase, cases, self.level(group), CALL_S[group])
         return self._done[group]
 
 
@@ -111,7 +72,7 @@ def played(
     return Play(cases, short_phase, machines_tier(honest), tmp_path_factory.mktemp("together"))
 
 
-LONG_RUN = {group: [] if group in OTHERS else [pytest.mark.slow] for group in CALL_S}
+LONG_RUN = {group: [] if group == "others" else [pytest.mark.slow] for group in CALL_S}
 GROUPS = [pytest.param(group, marks=marks) for group, marks in LONG_RUN.items()]
 ALL = [
     pytest.param(case, group, id=f"{case.name}-{group}", marks=marks)

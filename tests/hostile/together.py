@@ -30,11 +30,6 @@ ENDS = {"crashed", "timeout", "too_much", "bad_answer"}
 """Codes of cases that end the model process."""
 
 
-def ends(case: Case) -> bool:
-    """Tell whether a case ends the model process."""
-    return bool(set(case.verdict.codes) & ENDS)
-
-
 def only_loads(case: Case) -> bool:
     """Tell whether loading the model shows all that a case promises."""
     needs_more = case.alone or case.scored or case.settings or case.level != "portable"
@@ -77,7 +72,7 @@ def in_order(cases: Iterable[Case]) -> list[Case]:
     listed = list(cases)
     # First those that need nothing for it but the channel, whatever was left to them.
     ending = sorted(
-        filter(ends, listed),
+        (case for case in listed if set(case.verdict.codes) & ENDS),
         key=lambda case: "bad_answer" not in case.verdict.codes,
     )
     stained = [case for case in listed if case.stains]
@@ -86,10 +81,8 @@ def in_order(cases: Iterable[Case]) -> list[Case]:
     return [*quiet, *pairs, *ending[len(stained) :], *stained[len(ending) :]]
 
 
-def play_together(
-    app: Path, short_phase: Path, cases: Sequence[Case], level: str, call_s: float, *, interpreter: bool = True
-) -> Gathered:
-    """Play cases in one run, in a new interpreter if asked."""
+def play_together(app: Path, short_phase: Path, cases: Sequence[Case], level: str, call_s: float) -> Gathered:
+    """Play cases in one run, in a new interpreter."""
     listed = in_order(cases)
     shown = [short_phase / "clips" / f"{name}.mp4" for name in ("c002", "c003")]
     # The first clip is an honest one: it is asked once more than the others.
@@ -111,7 +104,7 @@ def play_together(
 
     stage = lay_stage(app, phase, submit, limits, level)
     before = stage.snapshot()
-    outcome = play(stage, interpreter=interpreter)
+    outcome = play(stage, interpreter=True)
     return Gathered(stage, before, outcome, told(outcome), places)
 
 
