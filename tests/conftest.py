@@ -5,6 +5,7 @@ None of them fails because a machine is busy, or by bad luck.
 
 import gc
 import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -139,6 +140,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Count what is left out."""
     config.stash[_COUNTS] = Counter()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: some tests interrupt commands
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     yaml.SafeLoader = Remembering  # type: ignore[assignment,misc]
     command._parser = cache(command._parser)  # tests call the same commands again and again
     for mark, reason in LEFT_OUT.items():
