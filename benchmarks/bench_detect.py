@@ -12,7 +12,6 @@ how long it waits in each call of a whole run.
 """
 
 import argparse
-import csv
 import multiprocessing
 import operator
 import sys
@@ -118,8 +117,7 @@ def jobs_of(drawn: Sequence[Drawn], filmed: int, *, seed: int, copies: bool) -> 
     ]
     for phase in PHASES if copies else ():
         dataset = read_dataset(ROOT / "input_data" / phase, read_task(ROOT / "input_data" / phase / "task.yaml"))
-        with (ROOT / "reference_data" / phase / "labels.csv").open() as file:
-            people = {row["clip_id"]: row["source_id"] for row in csv.DictReader(file)}
+        people = workload.people_of(phase)
         jobs += [partial(measure_copies, clip.clip_id, dataset, people, task, draws) for clip in dataset.clips]
     return jobs
 

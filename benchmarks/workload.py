@@ -1,5 +1,6 @@
 """Clips, phases and submissions for benchmarks; made once and kept in `.cache/benchmarks`."""
 
+import csv
 import hashlib
 import json
 import math
@@ -168,6 +169,12 @@ def ingest(phase: Path, submission: Path, output: Path) -> float:
     if done.returncode or run["clips"]["ok"] != run["clips"]["total"]:
         raise SystemExit(done.stdout + done.stderr)
     return seconds
+
+
+def people_of(phase: str) -> dict[str, str]:
+    """Return the person of each clip of a phase of the bundle, by clip id."""
+    with (ROOT / "reference_data" / phase / "labels.csv").open() as file:
+        return {row["clip_id"]: row["source_id"] for row in csv.DictReader(file)}
 
 
 def asked(clips: int) -> int:

@@ -3,10 +3,8 @@
 The model measures how long ingestion takes to serve it, and gives these seconds as its predictions.
 """
 
-import csv
 import json
-import subprocess
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,40 +41,29 @@ class Model:
 """
 
 
-def seen_by_clock(phase: str, folder: Path) -> detectors.Sample:
-    """Run the model on a phase of the bundle and return what it measured in each call of the second pass.
+def seen_by_clock(phase: str, folder: Path) -> list[tuple[Seen, bool, str]]:
+    """Run the model on a phase of the bundle, below `folder`.
 
-    Raises subprocess.CalledProcessError when ingestion fails.
+    Returns of each call of the second pass what was measured, whether it is on a perturbed copy, and the person.
+    Raises SystemExit when a clip failed.
     """
     submission, output = folder / "clock", folder / phase
     submission.mkdir(exist_ok=True)
     (submission / "model.py").write_text(MODEL)
-    output.mkdir()
-    data = workload.ROOT / "input_data" / phase
-    command = [sys.executable, workload.PROGRAM / "ingestion.py", data, output, workload.PROGRAM, submission]
-    subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
-    with (workload.ROOT / "reference_data" / phase / "labels.csv").open() as file:
-        people = {row["clip_id"]: row["source_id"] for row in csv.DictReader(file)}
-    calls = {}
+    workload.ingest(workload.ROOT / "input_data" / phase, submission, output)
+    people, calls = workload.people_of(phase), {}
     for line in map(json.loads, (output / "probes.jsonl").read_text().splitlines()):
         if line["prediction"] is not None and not line["again"]:
             waits = [line["prediction"][target] for target in TARGETS]
             altered = line["kind"] != "original" and line["unit"] != QUIET
+            seen = Seen(dict(zip(WAITS, waits, strict=True)), np.empty((0, 0), np.float32))
             # Calls that show the same are asked once, so they have the same answer.
-            calls[line["clip_id"], *waits] = (
-                Seen(dict(zip(WAITS, waits, strict=True)), np.empty((0, 0), np.float32)),
-                altered,
-            )
-    seen, which = zip(*calls.values(), strict=True)
-    return detectors.Sample(seen, np.array(which), np.array([people[clip_id] for clip_id, *_ in calls]))
+            calls[line["clip_id"], *waits] = seen, altered, people[line["clip_id"]]
+    return list(calls.values())
 
 
-def area_of_clock(phases: tuple[str, ...], folder: Path) -> tuple[detectors.Area, list[tuple[str, float]]]:
+def area_of_clock(phases: Sequence[str], folder: Path) -> tuple[detectors.Area, list[tuple[str, float]]]:
     """Return the area of a detector by these seconds over several phases, and the most telling of them."""
-    samples = [seen_by_clock(phase, folder) for phase in phases]
-    sample = detectors.Sample(
-        [view for each in samples for view in each.seen],
-        np.concatenate([each.altered for each in samples]),
-        np.concatenate([each.person for each in samples]),
-    )
+    seen, altered, people = zip(*(call for phase in phases for call in seen_by_clock(phase, folder)), strict=True)
+    sample = detectors.Sample(seen, np.array(altered), np.array(people))
     return detectors.area(sample, detectors.scores(sample, "by hand")), detectors.telling(sample)
