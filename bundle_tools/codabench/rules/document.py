@@ -40,8 +40,6 @@ class ParsedBundle:
     """Whether the user has said that its programs may run here."""
     opened: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Cache of `dataset.find`: most rules read the same few folders."""
-    _inside: dict[str, Path | None] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Cache of `inside`."""
 
     @property
     def keys(self) -> Keys:
@@ -67,11 +65,7 @@ class ParsedBundle:
         """Return an existing file or folder of the bundle; None for any other value, and for a link out of it."""
         if not isinstance(value, str) or not value.strip() or value.startswith("/") or ".." in value.split("/"):
             return None
-        if value not in self._inside:
-            self._inside[value] = self._existing(self.root / value)
-        return self._inside[value]
-
-    def _existing(self, path: Path) -> Path | None:
+        path = self.root / value
         try:
             return path if path.exists() and not leads_out(path, self.root) else None
         except (OSError, ValueError):

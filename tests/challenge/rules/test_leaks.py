@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundle_tools.challenge.check import check
@@ -555,6 +555,7 @@ TABLES = st.integers(2, 6).flatmap(
 )
 
 
+@settings(deadline=None, max_examples=60)
 @given(values=TABLES, style=st.sampled_from(["csv", "json", "reversed"]))
 def test_labels_beside_ids_are_found_in_any_style(values: list[list[float]], style: str) -> None:
     answers = some_answers(values)
